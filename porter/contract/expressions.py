@@ -44,7 +44,7 @@ def evaluate(text: str, symbols: Mapping[str, int]) -> int:
 
 def number(text: str, symbols: Mapping[str, int]) -> int | float:
     """The number `text` stands for: a literal such as `1e-5`, or an expression over `symbols`."""
-    return value(_tree(text), symbols)
+    return value(parsed(text), symbols)
 
 
 def holds(text: str, symbols: Mapping[str, int]) -> bool:
@@ -53,18 +53,19 @@ def holds(text: str, symbols: Mapping[str, int]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _tree(text: str) -> Node:
+def parsed(text: str) -> Node:
+    """Returns `text` as a tree. Raises `ExpressionError` where it is no expression."""
     return parse(text)
 
 
 def names_in(text: str) -> frozenset[str]:
     """The names `text` refers to, without those of functions it calls."""
-    return free_names(_tree(text))
+    return free_names(parsed(text))
 
 
 def last_factor(text: str) -> frozenset[str]:
     """The names in the last factor that has any: `C` of `B * T * C` and of `B * C * 2`."""
-    node = _tree(text)
+    node = parsed(text)
     while isinstance(node, Binary) and node.operator == "*":
         node = node.right if free_names(node.right) else node.left
     return free_names(node)

@@ -1,0 +1,110 @@
+"""Statements, kernels, and the launches that compute an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from porter.contract.dtype import DType
+from porter.ir.tensor.quantities import Quantity
+from porter.ir.tile.expressions import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`name` is `value` from here on; in a loop it may replace what it was."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Stores `value` at `pointer` where `mask` is true."""
+
+    pointer: Value
+    value: Value
+    mask: Value | None
+    eviction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`body` for `name` from `start` below `stop` in steps of `step`; constant where it `is_unrolled`."""
+
+    name: str
+    start: Value
+    stop: Value
+    step: Value
+    body: tuple[Statement, ...]
+    stages: int = 0
+    is_unrolled: bool = False
+
+
+Statement = Let | Store | Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What one program does. `sizes` are whole numbers, `numbers` fractions, `blocks` constants of compilation."""
+
+    name: str
+    tensors: tuple[str, ...]
+    sizes: tuple[str, ...]
+    numbers: tuple[str, ...]
+    blocks: tuple[str, ...]
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A whole number that host code computes; the text is of sizes, `+`, `-`, `*`, `//`, `cdiv` and `pow2ceil`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch of `kernel` on a grid; a name in `blocks` has a value that is a number or is computed by the host."""
+
+    kernel: str
+    grid: tuple[Host, ...]
+    blocks: tuple[tuple[str, Host], ...]
+    warps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A flat tensor that host code allocates; only those with a `result` place are returned, in its shape."""
+
+    name: str
+    dtype: DType
+    extents: tuple[Host, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Kernels, and the host code around them.
+
+    `sizes` and `numbers` are what kernels are passed beside tensors, in the order in which they are computed;
+    `demands` are conditions on sizes without which the kernels are not for a call, each with the reason.
+    """
+
+    name: str
+    schedule: str
+    sizes: tuple[tuple[str, Host], ...]
+    numbers: tuple[tuple[str, Quantity], ...]
+    demands: tuple[tuple[Host, str], ...]
+    buffers: tuple[Buffer, ...]
+    results: tuple[Buffer, ...]
+    kernels: tuple[Kernel, ...]
+    launches: tuple[Launch, ...]
+    precision: DType = field(default=DType.FLOAT32)
+
+
+def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Yields all statements, those of loops behind the loop itself."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, Loop):
+            yield from statements(statement.body)

@@ -1,0 +1,262 @@
+"""How statistics of a row are accumulated over its tiles, and what they are in the end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+from porter.contract.dtype import DType
+from porter.ir.tensor.expressions import Combine
+from porter.ir.tile.expressions import (
+    NO_AXES,
+    Axes,
+    Axis,
+    Cast,
+    Compute,
+    Filled,
+    Fold,
+    FoldIndex,
+    Literal,
+    Name,
+    Value,
+)
+from porter.schedule.kernel_writer import ZERO, Block, KernelWriter, Point
+from porter.schedule.loops import ArgReduce, Folding, Node, Reduce
+from porter.schedule.polynomial import NotSchedulableError, Polynomial
+from porter.schedule.statistics import Kind, Statistic
+from porter.schedule.values import OPERATOR, Values, identity, vanishes
+
+_COLUMNS = Axis.COLUMNS
+_HINTS = {Combine.SUM: "total", Combine.PRODUCT: "product", Combine.MAXIMUM: "largest", Combine.MINIMUM: "smallest"}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The columns of a tile: where it starts, and how many of them there are, as whole numbers."""
+
+    start: Value
+    count: Value
+
+
+class Accumulator(ABC):
+    """A statistic over the tiles of a row. `outer` is the block of the row."""
+
+    def __init__(self, writer: KernelWriter, outer: Block, rows: Axes) -> None:
+        self.writer = writer
+        self.outer = outer
+        self.rows = rows
+
+    @abstractmethod
+    def add(self, values: Values, tile: Tile) -> None:
+        """Adds a tile."""
+
+    @abstractmethod
+    def finish(self, values: Values) -> dict[Node, Value]:
+        """Returns the values of the statistic's reductions, once all tiles are added."""
+
+    @abstractmethod
+    def partial(self) -> tuple[Value, ...]:
+        """Returns what a program that saw only some tiles hands on, in the order of `combine.partials`."""
+
+    def masked(self, value: Value, other: Fraction | float) -> Value:
+        """Returns `value` with `other` beyond the end of the row."""
+        mask = self.writer.masks.get(_COLUMNS)
+        return value if mask is None else Compute("select", (mask, value, Literal(other)))
+
+
+def accumulator(statistic: Statistic, writer: KernelWriter, outer: Block, rows: Axes) -> Accumulator:
+    """Returns the accumulator of a statistic, with what it starts from."""
+    first = statistic.folds[0]
+    match statistic.kind, first:
+        case Kind.PLACE, ArgReduce():
+            return _Place(first, writer, outer, rows)
+        case Kind.MOMENTS, _:
+            return _Moments(statistic, writer, outer, rows)
+        case Kind.EXPONENTIALS, _:
+            return _Exponentials(statistic, writer, outer, rows)
+        case _, Reduce():
+            return _Plain(first, writer, outer, rows)
+    raise AssertionError(statistic)
+
+
+def at_once(fold: Folding, values: Values, writer: KernelWriter, block: Block) -> Value:
+    """Returns a reduction of a row that lies in one tile."""
+    held = _Held(writer, block, NO_AXES)
+    if isinstance(fold, ArgReduce):
+        key = held.masked(_ordered(values.value(fold.key), fold.combine), identity(fold.combine))
+        index = writer.let(block, "place", FoldIndex(fold.combine, key, _COLUMNS))
+        return payload(fold, index, values, writer, block)
+    return writer.let(block, _HINTS[fold.combine], Fold(fold.combine, held.element(fold, values), _COLUMNS))
+
+
+class _Plain(Accumulator):
+    """One value for each lane, which are combined in the end."""
+
+    def __init__(self, fold: Reduce, writer: KernelWriter, outer: Block, rows: Axes) -> None:
+        super().__init__(writer, outer, rows)
+        self._fold = fold
+        start = Filled(_least(fold), rows | {_COLUMNS}, fold.precision)
+        self._lanes = writer.let(outer, f"{_HINTS[fold.combine]}_lanes", start)
+
+    def add(self, values: Values, tile: Tile) -> None:  # noqa: ARG002 - lanes beyond the end are masked
+        value = self.element(self._fold, values)
+        combined = Compute(OPERATOR[self._fold.combine], (self._lanes, value))
+        self.writer.again(values.inner, self._lanes, combined)
+
+    def element(self, fold: Reduce, values: Values) -> Value:
+        """Returns what a tile gives for each lane; the identity beyond the end of the row."""
+        value = values.value(fold.body)
+        if fold.combine is Combine.SUM and vanishes(fold.body):
+            return value
+        return self.masked(value, _least(fold))
+
+    def partial(self) -> tuple[Value, ...]:
+        return (Fold(self._fold.combine, self._lanes, _COLUMNS),)
+
+    def finish(self, values: Values) -> dict[Node, Value]:  # noqa: ARG002 - nothing else is needed
+        folded = Fold(self._fold.combine, self._lanes, _COLUMNS)
+        return {self._fold: self.writer.let(self.outer, _HINTS[self._fold.combine], folded)}
+
+
+class _Held(_Plain):
+    """The elements of a row in one tile; nothing is accumulated."""
+
+    def __init__(self, writer: KernelWriter, outer: Block, rows: Axes) -> None:
+        Accumulator.__init__(self, writer, outer, rows)
+
+
+class _Place(Accumulator):
+    """The first extreme so far, and its column."""
+
+    def __init__(self, fold: ArgReduce, writer: KernelWriter, outer: Block, rows: Axes) -> None:
+        super().__init__(writer, outer, rows)
+        if len(fold.loops) != 1:
+            raise NotSchedulableError("the place of an extreme is sought over several axes")
+        self._fold = fold
+        self._best = writer.let(outer, "best", Filled(identity(fold.combine), rows, writer.precision))
+        self._place = writer.let(outer, "place", Filled(Fraction(0), rows, DType.INT32))
+
+    def add(self, values: Values, tile: Tile) -> None:
+        combine, block = self._fold.combine, values.inner
+        key = self.masked(_ordered(values.named(self._fold.key), combine), identity(combine))
+        key = self.writer.let(block, "key", key)
+        here = self.writer.let(block, "best_here", Fold(combine, key, _COLUMNS))
+        index = self.writer.let(block, "place_here", FoldIndex(combine, key, _COLUMNS))
+        pair = (self._best, here) if combine is Combine.MAXIMUM else (here, self._best)
+        is_better = self.writer.let(block, "is_better", Compute("less", pair))
+        moved = Compute("add", (tile.start, index))
+        self.writer.again(block, self._place, Compute("select", (is_better, moved, self._place)))
+        self.writer.again(block, self._best, Compute("select", (is_better, here, self._best)))
+
+    def partial(self) -> tuple[Value, ...]:
+        return (self._best, self._place)
+
+    def finish(self, values: Values) -> dict[Node, Value]:
+        return {self._fold: payload(self._fold, self._place, values, self.writer, self.outer)}
+
+
+class _Moments(Accumulator):
+    """The mean so far and the sum of squared deviations from it, merged tile by tile (Chan, Golub and LeVeque)."""
+
+    def __init__(self, statistic: Statistic, writer: KernelWriter, outer: Block, rows: Axes) -> None:
+        super().__init__(writer, outer, rows)
+        self._statistic = statistic
+        self._seen = writer.let(outer, "seen", Filled(Fraction(0), NO_AXES, writer.precision))
+        self._mean = writer.let(outer, "mean", Filled(Fraction(0), rows, writer.precision))
+        self._squares = writer.let(outer, "squares", Filled(Fraction(0), rows, writer.precision))
+
+    def add(self, values: Values, tile: Tile) -> None:
+        let, block = self.writer.let, values.inner
+        element = values.named(self._statistic.element)
+        count = let(block, "count", Cast(tile.count, self.writer.precision))
+        masked = element if vanishes(self._statistic.element) else self.masked(element, Fraction(0))
+        total = Fold(Combine.SUM, masked, _COLUMNS)
+        mean = let(block, "mean_here", Compute("divide", (total, count)))
+        off = let(block, "deviation", self.masked(Compute("subtract", (element, mean)), Fraction(0)))
+        squares = let(block, "squares_here", Fold(Combine.SUM, Compute("multiply", (off, off)), _COLUMNS))
+        self._merge(block, count, mean, squares)
+
+    def _merge(self, block: Block, count: Value, mean: Value, squares: Value) -> None:
+        let, again = self.writer.let, self.writer.again
+        shift = let(block, "shift", Compute("subtract", (mean, self._mean)))
+        share = let(block, "share", Compute("divide", (count, Compute("add", (self._seen, count)))))
+        between = Compute("multiply", (shift, shift, self._seen, share))
+        again(block, self._squares, Compute("add", (self._squares, squares, between)))
+        again(block, self._mean, Compute("add", (self._mean, Compute("multiply", (shift, share)))))
+        again(block, self._seen, Compute("add", (self._seen, count)))
+
+    def partial(self) -> tuple[Value, ...]:
+        return (self._seen, self._mean, self._squares)
+
+    def finish(self, values: Values) -> dict[Node, Value]:  # noqa: ARG002 - nothing else is needed
+        first, second = self._statistic.folds
+        total = self.writer.let(self.outer, "total", Compute("multiply", (self._mean, self._seen)))
+        return {first: total, second: self._squares}
+
+
+class _Exponentials(Accumulator):
+    """The largest element so far and the sum of exponentials less it, rescaled when it grows."""
+
+    def __init__(self, statistic: Statistic, writer: KernelWriter, outer: Block, rows: Axes) -> None:
+        super().__init__(writer, outer, rows)
+        self._statistic = statistic
+        self._largest = writer.let(outer, "largest", Filled(-inf, rows, writer.precision))
+        self._total = writer.let(outer, "total", Filled(Fraction(0), rows, writer.precision))
+
+    def add(self, values: Values, tile: Tile) -> None:  # noqa: ARG002 - lanes beyond the end are masked
+        let, again, block = self.writer.let, self.writer.again, values.inner
+        element = let(block, "element", self.masked(values.value(self._statistic.element), -inf))
+        largest = let(
+            block, "largest_now", Compute("maximum", (self._largest, Fold(Combine.MAXIMUM, element, _COLUMNS)))
+        )
+        rescaled = Compute("multiply", (self._total, _exponential(self._largest, largest)))
+        added = Fold(Combine.SUM, _exponential(element, largest), _COLUMNS)
+        again(block, self._total, Compute("add", (rescaled, added)))
+        again(block, self._largest, largest)
+
+    def partial(self) -> tuple[Value, ...]:
+        return (self._largest, self._total)
+
+    def finish(self, values: Values) -> dict[Node, Value]:  # noqa: ARG002 - nothing else is needed
+        first, second = self._statistic.folds
+        return {first: self._largest, second: self._total}
+
+
+def _exponential(value: Value, less: Value) -> Value:
+    return Compute("exp", (Compute("subtract", (value, less)),))
+
+
+def _least(fold: Reduce) -> Fraction | float:
+    """Returns what a reduction starts from; whole numbers have no infinity."""
+    start = identity(fold.combine)
+    if fold.precision.is_float or isinstance(start, Fraction):
+        return start
+    bits = 8 * fold.precision.bytes
+    is_signed = not fold.precision.value.startswith("u")
+    if start > 0:
+        return Fraction((1 << (bits - is_signed)) - 1)
+    return Fraction(-(1 << (bits - 1)) if is_signed else 0)
+
+
+def _ordered(key: Value, combine: Combine) -> Value:
+    """Returns a key in which NaN is the extreme."""
+    return Compute("select", (Compute("equal", (key, key)), key, Literal(-identity(combine))))
+
+
+def payload(fold: ArgReduce, place: Name, values: Values, writer: KernelWriter, block: Block) -> Value:
+    """Returns the payload at the column `place`."""
+    (column,) = (loop.name for loop in fold.loops)
+    before = writer.points.get(column)
+    writer.points[column] = Point(place)
+    value = Values(writer, block, block, frozenset(), values.folds).value(fold.payload)
+    if before is not None:
+        writer.points[column] = before
+    return writer.let(block, "found", value)
+
+
+def count_of(extent: Polynomial, start: Value, block_size: Value, writer: KernelWriter) -> Value:
+    """Returns how many columns a tile has that begins at `start`."""
+    left = writer.size(extent) if start == ZERO else Compute("subtract", (writer.size(extent), start))
+    return Compute("at_most", (left, block_size))

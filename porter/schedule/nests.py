@@ -1,0 +1,243 @@
+"""Splits the outputs of a program into nests: what one pass over rows and their columns can compute.
+
+A nest has rows, which are independent of each other, and columns, over which all of its reductions run. Where a
+reduction runs over what is itself reduced for each of its points (a loss over a softmax of every row), or over other
+columns than the rest, its values become a tensor of their own, in a nest before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from porter.contract.dtype import DType
+from porter.ir.tensor.program import TensorProgram
+from porter.schedule.flatten import flattened
+from porter.schedule.linear import Linear
+from porter.schedule.loops import (
+    ArgReduce,
+    Folding,
+    Loop,
+    Node,
+    Read,
+    Reduce,
+    Result,
+    Scan,
+    children,
+    free,
+    renamed,
+    rewritten,
+    walk,
+)
+from porter.schedule.merge import merged
+from porter.schedule.polynomial import NotSchedulableError, product
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Results over `rows` and, where a result has them, `columns`; all of their reductions run over `columns`.
+
+    Windows are no such reductions: they are a few elements around a point, added up where they are used.
+    """
+
+    rows: tuple[Loop, ...]
+    columns: tuple[Loop, ...]
+    results: tuple[Result, ...]
+
+    @property
+    def folds(self) -> tuple[Folding, ...]:
+        """Returns the reductions over all columns, each once, before those that use them."""
+        found = (node for result in self.results for node in walk(result.body))
+        return tuple(dict.fromkeys(node for node in found if is_fold(node)))
+
+    @property
+    def scans(self) -> tuple[Scan, ...]:
+        """Returns the running reductions, each once, before those that use them."""
+        found = (node for result in self.results for node in walk(result.body))
+        return tuple(dict.fromkeys(node for node in found if isinstance(node, Scan)))
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Returns what is read, each place once."""
+        found = (node for result in self.results for node in walk(result.body))
+        return tuple(dict.fromkeys(node for node in found if isinstance(node, Read)))
+
+
+def is_fold(node: Node) -> TypeGuard[Folding]:
+    """Returns whether `node` is a reduction over columns."""
+    return isinstance(node, ArgReduce) or (isinstance(node, Reduce) and not node.guards)
+
+
+def nests(program: TensorProgram) -> tuple[Nest, ...]:
+    """Returns the nests of a program, each after those whose results it reads. Raises `NotSchedulableError`."""
+    splitting = _Splitting({one.name for one in program.inputs})
+    for result in flattened(program):
+        splitting.add(result)
+    return tuple(_fused(splitting.found))
+
+
+class _Splitting:
+    """The nests so far; tensors that were added are called `part`, numbered."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.found: list[Nest] = []
+        self._taken = taken
+        self._parts: dict[Node, str] = {}
+
+    def add(self, result: Result) -> None:
+        """Adds the nest of `result`, after those of its parts."""
+        extents = {loop.name: loop for loop in result.loops}
+        result = replace(result, body=self._without_nested(result.body, extents))
+        folds = [node for node in walk(result.body) if is_fold(node)]
+        scans = [node for node in walk(result.body) if isinstance(node, Scan)]
+        fixed = frozenset[str]().union(*map(free, folds), *(free(scan) - {scan.along} for scan in scans))
+        rows = tuple(loop for loop in result.loops if loop.name in fixed or not (folds or scans))
+        columns = tuple(loop for loop in result.loops if loop not in rows)
+        if not columns and folds:
+            columns = folds[0].loops
+        if scans and (len({scan.along for scan in scans}) > 1 or folds):
+            raise NotSchedulableError("running reductions run along several axes, or beside reductions")
+        other = [fold for fold in folds if not _alike(fold.loops, columns)]
+        if other:
+            self.add(replace(result, body=self._with_parts(result.body, other, extents)))
+            return
+        body = _over(result.body, columns)
+        self._close(rows, columns, replace(result, body=body))
+
+    def _close(self, rows: tuple[Loop, ...], columns: tuple[Loop, ...], result: Result) -> None:
+        groups = [tuple(loop.name for loop in loops) for loops in (rows, columns)]
+        (joined,) = merged([result], groups)
+        extents = {loop.name: loop for loop in joined.loops}
+        for node in walk(joined.body):
+            if is_fold(node):
+                extents |= {loop.name: loop for loop in node.loops}
+        own = [tuple(extents[name] for name in group if name in extents) for group in groups]
+        self.found.append(_canonical(Nest(own[0], own[1], (joined,))))
+
+    def _without_nested(self, node: Node, extents: dict[str, Loop]) -> Node:
+        """Returns `node` with tensors in place of what is reduced for each point of another reduction."""
+        nested = {
+            inner: outer
+            for outer in walk(node)
+            if is_fold(outer) and isinstance(outer, Reduce)
+            for inner in walk(outer.body)
+            if is_fold(inner) and free(inner) & {loop.name for loop in outer.loops}
+        }
+        outers = set(nested.values())
+
+        def rule(one: Node) -> Node:
+            if not isinstance(one, Reduce) or one not in outers:
+                return one
+            return replace(one, body=self._part(one.body, one.loops, extents))
+
+        return rewritten(node, rule) if outers else node
+
+    def _with_parts(self, node: Node, others: Sequence[Folding], extents: dict[str, Loop]) -> Node:
+        """Returns `node` with tensors in place of reductions over other columns."""
+
+        def rule(one: Node) -> Node:
+            return self._part(one, (), extents) if one in others else one
+
+        return rewritten(node, rule)
+
+    def _part(self, node: Node, loops: tuple[Loop, ...], extents: dict[str, Loop]) -> Read:
+        """Returns a read of a tensor that holds `node` for each point of what it depends on."""
+        inner = {loop.name: loop for loop in loops}
+        needed = free(node)
+        own = tuple(loop for name, loop in {**extents, **inner}.items() if name in needed)
+        place = Linear()
+        for axis, loop in enumerate(own):
+            place += Linear.variable(loop.name).times(product(later.extent for later in own[axis + 1 :]))
+        dtype = _dtype(node)
+        if node not in self._parts:
+            name = next(name for number in range(1, 1 << 16) if (name := f"part_{number}") not in self._taken)
+            self._taken.add(name)
+            self._parts[node] = name
+            self.add(Result(name, dtype, own, place, node))
+        return Read(self._parts[node], dtype, place)
+
+
+def _dtype(node: Node) -> DType:
+    """Returns in what type the values of a part are kept."""
+    precisions = [one.precision for one in walk(node) if isinstance(one, Reduce | Scan)]
+    if isinstance(node, ArgReduce):
+        return DType.INT64
+    return precisions[-1] if precisions else DType.FLOAT32
+
+
+def _alike(loops: Sequence[Loop], others: Sequence[Loop]) -> bool:
+    return [loop.extent for loop in loops] == [loop.extent for loop in others]
+
+
+def _over(node: Node, columns: tuple[Loop, ...]) -> Node:
+    """Returns `node` with all of its reductions over the very loops `columns`."""
+
+    def rule(one: Node) -> Node:
+        if not is_fold(one):
+            return one
+        names = {own.name: loop.name for own, loop in zip(one.loops, columns, strict=True)}
+        return renamed(one, names)
+
+    return rewritten(node, rule)
+
+
+def _canonical(nest: Nest) -> Nest:
+    """Returns a nest whose loops are called by their number, so that equal ones are equal."""
+    names = {loop.name: f"row_{number}" for number, loop in enumerate(nest.rows)}
+    names |= {loop.name: f"column_{number}" for number, loop in enumerate(nest.columns)}
+
+    def loops(own: tuple[Loop, ...]) -> tuple[Loop, ...]:
+        return tuple(replace(loop, name=names[loop.name]) for loop in own)
+
+    results = tuple(
+        replace(
+            result,
+            loops=loops(result.loops),
+            place=result.place.renamed(names),
+            body=_windows_by_number(renamed(result.body, names)),
+        )
+        for result in nest.results
+    )
+    return Nest(loops(nest.rows), loops(nest.columns), results)
+
+
+def _windows_by_number(node: Node) -> Node:
+    """Returns `node` with equal names for the loops of windows, which are told apart by how deep others lie in them."""
+
+    def rule(one: Node) -> Node:
+        if not isinstance(one, Reduce) or is_fold(one):
+            return one
+        depth = _depth(one.body)
+        names = {loop.name: f"step_{depth}_{number}" for number, loop in enumerate(one.loops)}
+        return renamed(one, names)
+
+    return rewritten(node, rule)
+
+
+def _depth(node: Node) -> int:
+    own = 1 if isinstance(node, Reduce) else 0
+    return own + max(map(_depth, children(node)), default=0)
+
+
+def _fused(found: Sequence[Nest]) -> Iterator[Nest]:
+    """Yields the nests; neighbours over the same loops that do not need each other's results are one."""
+    current: Nest | None = None
+    for nest in found:
+        if current is not None and _go_together(current, nest):
+            current = replace(current, results=(*current.results, *nest.results))
+        else:
+            if current is not None:
+                yield current
+            current = nest
+    if current is not None:
+        yield current
+
+
+def _go_together(first: Nest, second: Nest) -> bool:
+    made = {result.name for result in first.results}
+    return (
+        (first.rows, first.columns) == (second.rows, second.columns)
+        and bool(first.columns) == bool(second.columns)
+        and made.isdisjoint(read.tensor for read in second.reads)
+    )

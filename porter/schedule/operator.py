@@ -1,0 +1,147 @@
+"""A tensor program and a schedule for each of its nests, as kernels and launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from porter.contract.dtype import DType
+from porter.ir.tensor.program import TensorProgram
+from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Operator
+from porter.schedule.grids import bracketed, grid, tiled_grid
+from porter.schedule.host_values import HostValues, Names, host
+from porter.schedule.kernel_writer import KernelWriter
+from porter.schedule.nests import Nest, nests
+from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
+from porter.schedule.row_kernels import flat_kernel, row_kernel
+from porter.schedule.schedule import Algorithm, Schedule
+from porter.schedule.split_kernels import split_kernels
+
+# What kernels call their values: host code computes nothing of these names.
+_WORDS = ("row", "outer", "program", "tiles", "start", "lanes", "inside", "left", "value", "factor", "total")
+Chooser = Callable[[Nest], Schedule]
+
+
+def operator(program: TensorProgram, arguments: Sequence[str], choose: Chooser) -> Operator:
+    """Returns `program` with the schedule that `choose` gives each nest; `arguments` are the names that a call has.
+
+    Raises `NotSchedulableError` where a nest is not expressed, or a schedule does not suit it.
+    """
+    writing = _Writing(program, arguments)
+    words = []
+    found = nests(program)
+    for number, nest in enumerate(found):
+        schedule = choose(nest)
+        words.append(str(schedule))
+        writing.add(nest, schedule)
+        _refuse_overwritten(nest, {name for before in found[:number] for name in (r.name for r in before.results)})
+    return writing.operator("; ".join(dict.fromkeys(words)))
+
+
+def _refuse_overwritten(nest: Nest, before: set[str]) -> None:
+    """Raises where an argument that is written is read elsewhere than where it is written, or after it was."""
+    own = {result.name: result.place for result in nest.results}
+    for read in nest.reads:
+        if not read.tensor.startswith("part_") and (
+            read.tensor in before or (read.tensor in own and read.place != own[read.tensor])
+        ):
+            raise NotSchedulableError(f"'{read.tensor}' is written before all of it is read")
+
+
+class _Writing:
+    """The kernels so far."""
+
+    def __init__(self, program: TensorProgram, arguments: Sequence[str]) -> None:
+        self._program = program
+        self._arguments = frozenset(arguments)
+        self._sizes = frozenset((*program.symbols, *program.parameters))
+        self._names = Names({*self._sizes, *arguments, *_WORDS, *(output.name for output in program.outputs)})
+        self._values = HostValues(self._names)
+        types = {*(one.dtype for one in program.inputs), *(one.dtype for one in program.outputs)}
+        self._precision = DType.FLOAT64 if DType.FLOAT64 in types else DType.FLOAT32
+        self._kernels: list[Kernel] = []
+        self._launches: list[Launch] = []
+        self._buffers: list[Buffer] = []
+
+    def add(self, nest: Nest, schedule: Schedule) -> None:
+        """Adds the kernels of a nest."""
+        outputs = {output.name for output in self._program.outputs}
+        for result in nest.results:
+            if result.name not in outputs:
+                extent = product(loop.extent for loop in result.loops)
+                self._buffers.append(Buffer(result.name, result.dtype, (host(extent),)))
+        if schedule.algorithm is Algorithm.SPLIT:
+            split = split_kernels(nest, schedule, self._writer, self._names, _word(nest))
+            self._kernels += split.kernels
+            self._launches += split.launches
+            self._buffers += split.buffers
+            return
+        writer = self._writer(_word(nest))
+        is_flat = schedule.algorithm is Algorithm.FLAT
+        kernel = flat_kernel(nest, schedule, writer) if is_flat else row_kernel(nest, schedule, writer)
+        self._kernels.append(kernel)
+        self._launches.append(_launch(kernel, nest, schedule))
+
+    def operator(self, schedule: str) -> Operator:
+        """Returns all of it."""
+        program = self._program
+        results = tuple(
+            Buffer(output.name, output.dtype, tuple(host(Polynomial.of_extent(extent)) for extent in output.shape))
+            for output in program.outputs
+            if output.name not in self._arguments
+        )
+        sizes = tuple((name, host(size)) for size, name in self._values.sizes.items())
+        return Operator(
+            program.name,
+            schedule,
+            sizes,
+            tuple((name, quantity) for quantity, name in self._values.numbers.items()),
+            tuple(_demands(self._values.sizes)),
+            tuple(self._buffers),
+            results,
+            tuple(self._kernels),
+            tuple(self._launches),
+            self._precision,
+        )
+
+    def _writer(self, name: str) -> KernelWriter:
+        return KernelWriter(self._names.fresh(name), self._values, self._sizes, self._precision)
+
+
+def _word(nest: Nest) -> str:
+    if nest.scans:
+        return "scan_kernel"
+    if not nest.folds:
+        return "pointwise_kernel"
+    has_columns = any(len(result.loops) > len(nest.rows) for result in nest.results)
+    return "row_kernel" if has_columns else "reduce_kernel"
+
+
+def _launch(kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
+    """Returns the launch of a kernel with a program for each tile of rows, or of points where nothing is reduced."""
+    if schedule.algorithm is Algorithm.FLAT:
+        tiles = [("BLOCK_ROWS", schedule.rows)] if schedule.rows > 1 else []
+        tiles.append(("BLOCK_COLUMNS", schedule.columns))
+        programs = tiled_grid(nest.rows, [extent for _, extent in tiles])
+        blocks = tuple((name, Host(str(extent))) for name, extent in tiles) if nest.rows else ()
+        return Launch(kernel.name, programs, blocks, schedule.warps)
+    columns = Host(str(schedule.columns))
+    if schedule.algorithm is Algorithm.HELD:
+        columns = Host(f"pow2ceil({host(nest.columns[-1].extent).text})")
+    own = [("BLOCK_ROWS", Host(str(schedule.rows)))] if schedule.rows > 1 else []
+    return Launch(kernel.name, grid(nest.rows, schedule.rows), (*own, ("BLOCK_COLUMNS", columns)), schedule.warps)
+
+
+def _demands(sizes: Iterable[Polynomial]) -> Iterator[tuple[Host, str]]:
+    """Yields what sizes have to be divisible by, for quotients to be whole."""
+    seen: set[str] = set()
+    for size in sizes:
+        for monomial, factor in size.terms:
+            below = [atom for atom, power in monomial for _ in range(-power)]
+            above = [atom for atom, power in monomial for _ in range(power)]
+            if not below or factor != 1:
+                continue
+            divisor, dividend = " * ".join(below), " * ".join(above)
+            text = f"{bracketed(dividend)} % {bracketed(divisor)} == 0"
+            if text not in seen:
+                seen.add(text)
+                yield Host(text), f"{divisor} does not divide {dividend}"

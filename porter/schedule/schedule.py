@@ -1,0 +1,48 @@
+"""What a schedule decides, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Algorithm(StrEnum):
+    """How the columns of a row reach the programs that reduce them."""
+
+    FLAT = "flat"  # nothing is reduced: each program computes one tile
+    HELD = "held"  # a row lies in the registers of one program, which reads it once
+    STREAMED = "streamed"  # one program reads a row tile by tile, again for each pass
+    SPLIT = "split"  # several programs reduce parts of a row, a second launch puts them together, a third applies it
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`rows` and `columns` are the extents of a tile, powers of two; `parts` the programs that share a row.
+
+    `in_one_pass` finds dependent reductions together, which reassociates them. `stages` of 0 leaves loops to the
+    compiler. `evict_first` tells the cache that what is read for the last time, and what is written, is not needed
+    again.
+    """
+
+    algorithm: Algorithm
+    rows: int = 1
+    columns: int = 1024
+    parts: int = 1
+    warps: int = 4
+    stages: int = 0
+    in_one_pass: bool = True
+    evict_first: bool = False
+
+    def __str__(self) -> str:
+        """Returns the schedule in words."""
+        tile = f"{self.rows} x {self.columns}" if self.rows > 1 else str(self.columns)
+        words = [f"{self.algorithm}, tiles of {tile}", f"{self.warps} warps"]
+        if self.algorithm is Algorithm.SPLIT:
+            words.insert(1, f"{self.parts} programs a row")
+        if self.stages:
+            words.append(f"{self.stages} stages")
+        if self.algorithm in (Algorithm.STREAMED, Algorithm.SPLIT) and not self.in_one_pass:
+            words.append("a pass for each reduction")
+        if self.evict_first:
+            words.append("hints to the cache")
+        return ", ".join(words)

@@ -1,0 +1,125 @@
+"""Which schedules suit a nest at some sizes, the most promising first.
+
+The numbers are those of `docs/design/schedules.md`: they were measured on H100 and H200.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+from porter.schedule.loops import Loop
+from porter.schedule.nests import Nest
+from porter.schedule.schedule import Algorithm, Schedule
+
+Sizes = Mapping[str, Fraction]
+_LONGEST_HELD = 65536  # columns that one program keeps in its registers
+_MOST_HELD_BY_ROWS = 128  # columns that are held beside a tile of rows
+_PROGRAMS = 528  # four programs for each of 132 multiprocessors
+_MOST_PARTS = 512
+_SHORT_ROW = 768  # points, below which a tile has several rows
+_HINTED = 6  # schedules that are tried with hints to the cache, too
+
+
+def schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
+    """Returns the schedules that are legal for a nest and worth a try at `sizes`; at least one."""
+    if not nest.columns:
+        return tuple(_hinted(_flat(nest, sizes)))
+    found = _by_rows(nest, sizes) if rows_are_contiguous(nest) else _by_columns(nest, sizes)
+    return tuple(_hinted(found))
+
+
+def _hinted(found: Iterable[Schedule]) -> Iterator[Schedule]:
+    plain = tuple(dict.fromkeys(found))
+    yield from plain
+    yield from (replace(one, evict_first=True) for one in plain[:_HINTED])
+
+
+def rows_are_contiguous(nest: Nest) -> bool:
+    """Returns whether neighbouring rows, not neighbouring columns, are neighbours in memory."""
+    if not nest.rows or nest.scans:
+        return False
+    row, column = nest.rows[-1].name, nest.columns[-1].name
+    reads = [read for read in nest.reads if column in read.place.variables]
+    return any(read.place.coefficient(row).constant == 1 for read in reads) and not any(
+        read.place.coefficient(column).constant == 1 for read in reads
+    )
+
+
+def extent(loops: tuple[Loop, ...], sizes: Sizes) -> int:
+    """Returns how many points loops have."""
+    return prod(int(loop.extent.value(sizes)) for loop in loops)
+
+
+def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
+    """Yields schedules of points that need nothing of each other; where rows are short a tile has several."""
+    last = extent(nest.rows[-1:], sizes)
+    if len(nest.rows) > 1 and last < _SHORT_ROW:
+        width = min(256, 1 << max(4, (last - 1).bit_length()))
+        for points, warps in ((max(256, 2 * width), 4), (1024, 4), (2048, 8), (512, 4)):
+            if points > width:
+                yield Schedule(Algorithm.FLAT, rows=points // width, columns=width, warps=warps)
+        yield Schedule(Algorithm.FLAT, columns=width, warps=min(4, max(1, width // 32)))
+    for columns, warps in ((1024, 4), (2048, 8), (512, 4), (2048, 4), (4096, 8)):
+        yield Schedule(Algorithm.FLAT, columns=columns, warps=warps)
+
+
+def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
+    """Yields schedules of rows whose columns are neighbours in memory."""
+    rows, columns = extent(nest.rows, sizes), extent(nest.columns, sizes)
+    last = extent(nest.columns[-1:], sizes)
+    if nest.scans:
+        for width, warps in ((2048, 4), (1024, 4), (4096, 8), (4096, 4), (8192, 8)):
+            yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
+        return
+    if len(nest.columns) == 1 and columns <= _LONGEST_HELD:
+        for warps in _warps_for(columns):
+            yield Schedule(Algorithm.HELD, columns=columns, warps=warps)
+    widest = _power_below(last)
+    widths = [width for width in (4096, 8192, 2048, 1024, 16384) if width <= widest] or [widest]
+    if not nest.scans and columns > 4096:
+        for parts in _parts(rows, columns):
+            for width in widths[:2]:
+                yield Schedule(Algorithm.SPLIT, columns=width, parts=parts, warps=8 if width > 2048 else 4)
+    for width in widths:
+        for warps in (8, 4) if width <= 4096 else (8, 16):
+            yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
+            if nest.folds:
+                yield Schedule(Algorithm.STREAMED, columns=width, warps=warps, in_one_pass=False)
+
+
+def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
+    """Yields schedules of rows that are neighbours in memory: tiles of many rows and some columns."""
+    columns = extent(nest.columns, sizes)
+    programs = extent(nest.rows, sizes) // 128
+    if len(nest.columns) == 1 and columns <= _MOST_HELD_BY_ROWS:
+        for rows, warps in ((128, 8), (64, 8), (64, 4), (32, 4)):
+            yield Schedule(Algorithm.HELD, rows=rows, columns=columns, warps=warps)
+    for rows, width, warps in ((128, 32, 8), (64, 32, 4), (256, 16, 8), (128, 16, 4), (256, 8, 4), (512, 8, 8)):
+        split = [
+            Schedule(Algorithm.SPLIT, rows=rows, columns=width, parts=parts, warps=warps)
+            for parts in (_parts(programs, columns) if columns >= 4 * width else ())
+        ]
+        streamed = Schedule(Algorithm.STREAMED, rows=rows, columns=width, warps=warps)
+        yield from (streamed, *split) if programs >= _PROGRAMS else (*split, streamed)
+
+
+def _warps_for(columns: int) -> tuple[int, ...]:
+    if columns <= 1024:
+        return (4, 2, 1)
+    return (8, 4, 16) if columns <= 8192 else (8, 16, 32)
+
+
+def _parts(rows: int, columns: int) -> Iterator[int]:
+    """Yields into how many parts rows are split: as many as fill the device, and some more and fewer."""
+    needed = max(1, _PROGRAMS // max(1, rows))
+    first = 1 << (needed - 1).bit_length()
+    for parts in (first, 2 * first, first // 2, 4 * first):
+        if 2 <= parts <= min(_MOST_PARTS, max(2, columns // 256)):
+            yield parts
+
+
+def _power_below(number: int) -> int:
+    return max(16, 1 << max(0, number.bit_length() - 1))

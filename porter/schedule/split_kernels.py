@@ -1,0 +1,82 @@
+"""Several programs for each row: the first launch reduces parts of it, the second puts these together and goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from porter.ir.tile.expressions import Axis
+from porter.ir.tile.program import Buffer, Host, Kernel, Launch
+from porter.schedule.combine import partials
+from porter.schedule.grids import grid
+from porter.schedule.host_values import Names, host
+from porter.schedule.kernel_writer import BLOCK, PARTS, KernelWriter
+from porter.schedule.linear import Linear
+from porter.schedule.loops import Result
+from porter.schedule.nests import Nest
+from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
+from porter.schedule.row_kernels import RowKernel
+from porter.schedule.schedule import Schedule
+from porter.schedule.statistics import statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The kernels, in the order of their launches, and what is handed on between them."""
+
+    kernels: tuple[Kernel, ...]
+    launches: tuple[Launch, ...]
+    buffers: tuple[Buffer, ...]
+
+
+def split_kernels(
+    nest: Nest, schedule: Schedule, writer: Callable[[str], KernelWriter], names: Names, word: str
+) -> Split:
+    """Returns the kernels of a nest whose rows `schedule.parts` programs share.
+
+    Raises `NotSchedulableError` where a reduction depends on another one in a way that takes a launch of its own.
+    """
+    passes = statistics(nest, in_one_pass=True)
+    if len(passes) != 1 or schedule.parts < 2 or nest.scans:
+        raise NotSchedulableError("reductions that depend on each other are not shared by programs")
+    first = writer("parts_kernel")
+    handed = [(statistic, partials(statistic, first.precision, names)) for statistic in passes[0]]
+    place = Linear.variable(PARTS)
+    for position, row in enumerate(nest.rows):
+        stride = product(later.extent for later in nest.rows[position + 1 :]) * Polynomial.of(schedule.parts)
+        place += Linear.variable(row.name).times(stride)
+    sharing = RowKernel(nest, schedule, first)
+    sharing.share(handed, place)
+    found = [_launched(first.kernel(sharing.block), nest, schedule)]
+    for results, parts in _by_programs(nest, schedule.parts):
+        own = writer(word)
+        applying = RowKernel(replace(nest, results=results), replace(schedule, parts=parts), own)
+        applying.apply(handed, place)
+        found.append(_launched(own.kernel(applying.block), nest, schedule, parts))
+    extent = product(row.extent for row in nest.rows) * Polynomial.of(schedule.parts)
+    buffers = tuple(Buffer(one.buffer, one.dtype, (host(extent),)) for _, own in handed for one in own)
+    return Split(tuple(kernel for kernel, _ in found), tuple(launch for _, launch in found), buffers)
+
+
+def _by_programs(nest: Nest, parts: int) -> Iterator[tuple[tuple[Result, ...], int]]:
+    """Yields results with how many programs of a row compute them: all of them those with columns, one those without.
+
+    They are kernels of their own, for what one program of a row stores another one may read.
+    """
+    columns = {loop.name for loop in nest.columns}
+    whole = tuple(one for one in nest.results if any(loop.name in columns for loop in one.loops))
+    plain = tuple(one for one in nest.results if one not in whole)
+    if whole:
+        yield whole, parts
+    if plain:
+        yield plain, 1
+
+
+def _launched(kernel: Kernel, nest: Nest, schedule: Schedule, parts: int = 0) -> tuple[Kernel, Launch]:
+    programs = grid(nest.rows, schedule.rows, parts or schedule.parts)
+    return kernel, Launch(kernel.name, programs, _blocks(schedule), schedule.warps)
+
+
+def _blocks(schedule: Schedule) -> tuple[tuple[str, Host], ...]:
+    rows = ((BLOCK[Axis.ROWS], Host(str(schedule.rows))),) if schedule.rows > 1 else ()
+    return (*rows, (BLOCK[Axis.COLUMNS], Host(str(schedule.columns))), (PARTS, Host(str(schedule.parts))))
