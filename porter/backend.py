@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from porter.evolve.cost import Cost
     from porter.evolve.rewrite import Rewritten
     from porter.evolve.space import Knob
+    from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
     from porter.worker.kinds import WorkerKind
@@ -132,6 +133,13 @@ class Backend(Protocol):
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
         """The program, and the local headers it includes, in the target's language."""
+        ...
+
+    def written(self, operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile | None:
+        """Returns a file with operators that have a schedule, each called as its contract says.
+
+        None where the backend writes none. Raises `NotSchedulableError` where it has no word for what one computes.
+        """
         ...
 
     def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:

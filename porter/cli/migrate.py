@@ -55,6 +55,12 @@ OutOption = Annotated[
 CheckFlag = Annotated[
     bool, typer.Option("--check", help="Only report what is dangerous; run nothing and write no port.")
 ]
+FromFormulaFlag = Annotated[
+    bool,
+    typer.Option(
+        "--from-formula", help="Write the port anew from what the source computes, not from how its kernels do it."
+    ),
+]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that you edited.")]
 
@@ -69,6 +75,7 @@ def migrate(
     original: Original,
     limit: LimitOption = 60.0,
     reference: ReferenceOption = None,
+    from_formula: FromFormulaFlag = False,
     rounds: RoundsOption = 0,
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
@@ -105,6 +112,9 @@ def migrate(
     if not rounds:
         refuse_without_rounds(evaluations=evaluations, seconds=seconds, tokens=tokens, resume=resume)
         refuse_without_rounds(model=model, base_url=base_url, recording=recording)
+    if from_formula and rounds:
+        raise UsageError("--from-formula does not go with a search", "leave out --rounds or --from-formula")
+    asked = [replace(one, from_formula=from_formula) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     proposing = model_of(model, base_url, recording)
     search = search_of(budget, seed, jobs, proposing, again=resume) if rounds else None

@@ -14,8 +14,8 @@ from porter.evaluate.descent import PARTS_STAND
 from porter.evaluate.entries import Entries
 from porter.evaluate.judge import Candidate
 from porter.evaluate.lifting import Subject, lifted
-from porter.evaluate.migrate import read_original
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
+from porter.evaluate.original import read_original
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Outcome
 from porter.evaluate.ported import Candidates, SourcePort
 from porter.evaluate.tensor_run import Case, TensorRun

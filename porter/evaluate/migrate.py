@@ -16,6 +16,7 @@ from porter.evaluate.calling import Called
 from porter.evaluate.entries import Entries
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
+from porter.evaluate.original import read_original
 from porter.evaluate.outcome import (
     Crashed,
     Fidelity,
@@ -30,21 +31,22 @@ from porter.evaluate.outcome import (
 from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof
 from porter.evaluate.rivals import of_cuda
-from porter.evaluate.side import Side, original_side
+from porter.evaluate.scheduled import port_of as scheduled_port
+from porter.evaluate.scheduled import scheduled
+from porter.evaluate.side import Side
 from porter.evaluate.speeds import Subject, timed_if_possible
-from porter.findings import Finding
+from porter.findings import Finding, Severity
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
 from porter.registry import find_backend, find_target
+from porter.schedule.polynomial import NotSchedulableError
 from porter.source.findings import KERNELS_OF_LIBRARIES
-from porter.source.headers import DiskHeaders
 from porter.source.load import load
-from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
-from porter.source.unfinished import refuse_unfinished
 
+KERNELS_FOLLOWED = "PORT5002"
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, KernelsVerified, Verified)
 
@@ -79,6 +81,8 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
     original, port = read_and_ported(source, target, options, progress)
+    if options.from_formula:
+        port = _from_formula(port, source, target, options, progress)
     migration = held(original, port, target, options, progress)
     migration = replace(migration, files=()) if port.is_empty else migration
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
@@ -87,19 +91,21 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     return migration, Subject(port, original, target, of_cuda(original, options.reference))
 
 
+def _from_formula(port: Port, source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Port:
+    """Returns the port that is written from what `source` computes; `port` with a finding where there is none."""
+    try:
+        return scheduled_port(scheduled(source, options, progress), find_backend(target.backend), source)
+    except NotSchedulableError as error:
+        kept = Finding(KERNELS_FOLLOWED, Severity.WARNING, f"the port follows the kernels of the source: {error}", None)
+        return replace(port, findings=(*port.findings, kept))
+
+
 def read_and_ported(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Side, Port]:
     """Returns the original as it is built, and the port. Raises `PorterError` for a source that is cut off."""
     original = read_original(source, options)
     progress(f"porting {source.path.name}")
     headers = tuple(header for _, header in original.headers)
     return original, find_backend(target.backend).port(original.program, headers, target)
-
-
-def read_original(source: Source, options: MigrateOptions) -> Side:
-    """Returns the original as it is built. Raises `PorterError` for a source that is cut off."""
-    program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    refuse_unfinished(program)
-    return original_side(program, options.include_dirs, options.defines)
 
 
 def _not_compiled(migration: Migration, error: Finding) -> Migration:

@@ -29,7 +29,7 @@ class MigrateOptions:
     timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where the time goes.
     What is not proven by the `deadline` is not verified. With `edges` a stated contract, too, may be asked at sizes of
     one or none. `dtypes` are the element types that a candidate is for, of those that its original dispatches over; all
-    where it is empty.
+    where it is empty. A port is written `from_formula` where what the source computes can be lifted and scheduled.
     """
 
     target: str
@@ -52,6 +52,7 @@ class MigrateOptions:
     edges: bool = False
     deadline: Deadline = field(default_factory=Deadline)
     dtypes: frozenset[DType] = frozenset()
+    from_formula: bool = False
 
     @property
     def draws_edges(self) -> bool:

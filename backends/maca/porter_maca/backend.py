@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from porter.evolve.cost import Cost
     from porter.evolve.rewrite import Rewritten
     from porter.evolve.space import Knob
+    from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
     from porter.worker.kinds import WorkerKind
@@ -76,6 +77,10 @@ class MacaBackend:
         from porter_maca.port import port  # noqa: PLC0415 - the parser takes a while to import
 
         return port(program, headers, target)
+
+    def written(self, operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile | None:  # noqa: ARG002
+        """None yet: a port to MACA is an edit of its source."""
+        return None
 
     def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
         """Returns what in MACA source cannot be honest, or is CUDA's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from porter.evolve.cost import Cost
     from porter.evolve.rewrite import Rewritten
     from porter.evolve.space import Knob
+    from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
     from porter.worker.kinds import WorkerKind
@@ -81,6 +82,12 @@ class TritonBackend:
         from porter_triton.port import port  # noqa: PLC0415 - the parser takes a while to import
 
         return port(program, headers)
+
+    def written(self, operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile | None:
+        """The operators as one module."""
+        from porter_triton.tiles.module import module  # noqa: PLC0415 - only where a formula is written out
+
+        return module(operators, source)
 
     def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
         """Returns what in a module cannot be honest."""

@@ -120,3 +120,34 @@ def test_an_operator_is_printed_as_a_tensor_program_with_its_verdict(porter, tmp
     assert "out[i, j] = exp(input[i, j] - m[i]) / sum[k < input_size1](exp(input[i, k] - m[i]))" in program["text"]
     done = porter("inspect", "softmax.cu", "--as", "tensor")
     assert done.stdout.rstrip().endswith("equal to softmax.cu")
+
+
+def test_a_port_is_written_from_what_the_source_computes(porter, tmp_path):
+    shutil.copy(EXAMPLE.with_name("softmax.cu"), tmp_path)
+    done = porter("migrate", "softmax.cu", "--target", "triton", "--from-formula", "--json")
+    assert done.code == 0, done.stdout
+    assert done.document["outcome"] == "verified"
+    text = (tmp_path / "porter-out" / "softmax_triton.py").read_text()
+    assert "scheduled by porter" in text
+    assert "for start in range" in text or "held" in text
+
+
+def test_what_has_no_formula_follows_the_kernels_and_says_why(porter, tmp_path):
+    (tmp_path / "first.cu").write_text(
+        "__global__ void first(const float* x, int* found, int n) {\n"
+        "    for (int i = 0; i < n; ++i)\n"
+        "        if (x[i] > 0.5f) { found[0] = i; return; }\n"
+        "    found[0] = n;\n"
+        "}\n"
+        "void run(const float* x, int* found, int n) { first<<<1, 1>>>(x, found, n); }\n"
+    )
+    done = porter("migrate", "first.cu", "--target", "triton", "--from-formula", "--json")
+    (kept,) = [finding for finding in done.document["findings"] if finding["code"] == "PORT5002"]
+    assert "run was not lifted" in kept["message"]
+    assert "scheduled by porter" not in (tmp_path / "porter-out" / "first_triton.py").read_text()
+
+
+def test_a_search_does_not_start_from_a_formula(porter, tmp_path):
+    shutil.copy(EXAMPLE, tmp_path)
+    done = porter("migrate", "rmsnorm.cu", "--target", "triton", "--from-formula", "--rounds", "1")
+    assert (done.code, "--from-formula does not go with a search" in done.stderr) == (2, True)

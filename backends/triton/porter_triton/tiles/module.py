@@ -1,0 +1,275 @@
+"""An operator of the tile IR as a Python module: its kernels, and a function with the arguments of its contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import black
+
+from porter import __version__
+from porter.backend import PortedFile
+from porter.contract.contract import Argument, Contract, ScalarArg, TensorArg
+from porter.contract.expressions import names_in
+from porter.ir.tensor.expressions import Combine
+from porter.ir.tensor.quantities import Quantity
+from porter.ir.tile.expressions import Fold, Literal, Value, operands
+from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Let, Loop, Operator, Statement, Store, statements
+from porter.schedule.host_values import Names, host
+from porter.schedule.polynomial import NotSchedulableError, Polynomial
+from porter.source.text import Source
+from porter_triton.layout import WIDTH
+from porter_triton.module import module_name
+from porter_triton.naming import function_of
+from porter_triton.tiles.values import UnprintableError, text, type_name
+
+_PRODUCT = "@triton.jit\ndef product(a, b):\n    return a * b\n"
+
+
+def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile:
+    """Returns the module. Raises `NotSchedulableError` where a size is told by no argument, or Triton lacks a word."""
+    functions = [function_of(contract.entry) for _, contract in operators]
+    if len(set(functions)) < len(functions):
+        raise NotSchedulableError("several entries have one name")
+    names = Names(functions)
+    try:
+        parts = [
+            text_
+            for (one, contract), function in zip(operators, functions, strict=True)
+            for text_ in _operator(_renamed(one, names), contract, function)
+        ]
+    except UnprintableError as error:
+        raise NotSchedulableError(str(error)) from error
+    needed = (value for one, _ in operators for kernel in one.kernels for value in _values(kernel))
+    helpers = [_PRODUCT] if any(map(_is_product, needed)) else []
+    body = "\n\n".join([*helpers, *parts])
+    imports = ["import torch", "import triton", "import triton.language as tl"]
+    if "libdevice." in body:
+        imports.append("from triton.language.extra import libdevice")
+    head = f'"""What {source.path.name} computes, in Triton, scheduled by porter {__version__}."""\n'
+    told = black.format_str("\n".join([head, *imports, "\n", body]), mode=black.Mode(line_length=WIDTH))
+    return PortedFile(module_name(source), told, source)
+
+
+def _renamed(operator: Operator, names: Names) -> Operator:
+    """Returns the operator with names for its kernels that nothing else in the module has."""
+    own = {kernel.name: names.fresh(kernel.name) for kernel in operator.kernels}
+    return replace(
+        operator,
+        kernels=tuple(replace(kernel, name=own[kernel.name]) for kernel in operator.kernels),
+        launches=tuple(replace(launch, kernel=own[launch.kernel]) for launch in operator.launches),
+    )
+
+
+def _operator(operator: Operator, contract: Contract, function: str) -> Iterator[str]:
+    for kernel in operator.kernels:
+        yield _kernel(kernel, operator)
+    yield _launcher(operator, contract, function)
+
+
+def _values(kernel: Kernel) -> Iterator[Value]:
+    for statement in statements(kernel.body):
+        if isinstance(statement, Let | Store):
+            yield from _parts(statement.value)
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    yield value
+    for one in operands(value):
+        yield from _parts(one)
+
+
+def _is_product(value: Value) -> bool:
+    return isinstance(value, Fold) and value.combine is Combine.PRODUCT
+
+
+def _kernel(kernel: Kernel, operator: Operator) -> str:
+    numbers = [f"{name}: {type_name(operator.precision)}" for name in kernel.numbers]
+    blocks = [f"{name}: tl.constexpr" for name in kernel.blocks]
+    parameters = [*(f"{name}_ptr" for name in kernel.tensors), *kernel.sizes, *numbers, *blocks]
+    body = "\n".join(_lines(kernel.body, "    "))
+    return f"@triton.jit\ndef {kernel.name}({', '.join(parameters)}):\n{body}\n"
+
+
+def _lines(body: Sequence[Statement], indent: str) -> Iterator[str]:
+    for statement in body:
+        match statement:
+            case Let(name, value):
+                yield f"{indent}{name} = {text(value)}"
+            case Store():
+                yield indent + _stored(statement)
+            case Loop():
+                yield f"{indent}for {statement.name} in {_range(statement)}:"
+                yield from _lines(statement.body, indent + "    ")
+
+
+def _stored(store: Store) -> str:
+    parts = [text(store.pointer), text(store.value)]
+    if store.mask is not None:
+        parts.append(f"mask={text(store.mask)}")
+    if store.eviction:
+        parts.append(f'eviction_policy="{store.eviction}"')
+    return f"tl.store({', '.join(parts)})"
+
+
+def _range(loop: Loop) -> str:
+    bounds = ", ".join(map(text, (loop.start, loop.stop, loop.step)))
+    bounds = bounds.removesuffix(", 1")
+    if loop.is_unrolled:
+        return f"tl.static_range({bounds})"
+    return f"tl.range({bounds}, num_stages={loop.stages})" if loop.stages else f"range({bounds})"
+
+
+def _launcher(operator: Operator, contract: Contract, function: str) -> str:
+    arguments = contract.arguments
+    made = {one.name for one in (*operator.buffers, *operator.results)}
+    lines = [*_checks(arguments, operator), *_symbols(arguments, operator)]
+    for condition, because in operator.demands:
+        lines += [f"if not {condition.text}:", f'    raise ValueError("{because}")']
+    lines += [f"{name} = {_host(size)}" for name, size in operator.sizes if name != size.text]
+    first = next(argument.name for argument in arguments if isinstance(argument, TensorArg))
+    lines += [_allocated(buffer, first) for buffer in (*operator.results, *operator.buffers)]
+    lines += [f"{name} = {_number(number)}" for name, number in operator.numbers if _number(number) != name]
+    lines += [line for launch in operator.launches for line in _launched(launch, operator)]
+    if operator.results:
+        lines.append(f"return {', '.join(result.name for result in operator.results)}")
+    assert made.isdisjoint(argument.name for argument in arguments)
+    body = "\n".join("    " + line for line in [f"# {operator.schedule}", *lines])
+    return f"def {function}({', '.join(argument.name for argument in arguments)}):\n{body}\n"
+
+
+def _checks(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
+    """Yields what makes inputs dense; types that the kernels are not for are refused."""
+    used = {name for kernel in operator.kernels for name in kernel.tensors}
+    tensors = [one for one in arguments if isinstance(one, TensorArg) and one.name in used]
+    for dtype in dict.fromkeys(one.dtype for one in tensors):
+        own = [one.name for one in tensors if one.dtype is dtype]
+        yield f"for tensor in ({', '.join(own)},):"
+        yield f"    if tensor.dtype != torch.{dtype.value}:"
+        yield f'        raise TypeError(f"expected torch.{dtype.value} but found {{tensor.dtype}}")'
+    stored = _stored_tensors(operator)
+    for one in tensors:
+        if one.name in stored:
+            yield f"if not {one.name}.is_contiguous():"
+            yield f'    raise ValueError("{one.name} must be contiguous")'
+        else:
+            yield f"{one.name} = {one.name}.contiguous()"
+
+
+def _stored_tensors(operator: Operator) -> set[str]:
+    """Returns the names of tensors that kernels write."""
+    return {
+        name
+        for kernel in operator.kernels
+        for statement in statements(kernel.body)
+        if isinstance(statement, Store)
+        for name in kernel.tensors
+        if _points_into(statement.pointer, name, kernel)
+    }
+
+
+def _points_into(pointer: Value, tensor: str, kernel: Kernel) -> bool:
+    named = {s.name: s.value for s in statements(kernel.body) if isinstance(s, Let)}
+    names = [getattr(one, "name", "") for one in _parts(pointer)]
+    if f"{tensor}_ptr" in names:
+        return True
+    return any(f"{tensor}_ptr" in [getattr(p, "name", "") for p in _parts(named[n])] for n in names if n in named)
+
+
+def _symbols(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
+    """Yields assignments of the sizes that host code uses, from extents of arguments and whole arguments."""
+    wanted = _wanted(operator)
+    given = {argument.name for argument in arguments}
+    equations = list(_equations(arguments))
+    known = set(given)
+    progress = True
+    while progress and wanted - known:
+        progress = False
+        for extent, value in equations:
+            unknown = names_in(extent) - known
+            if len(unknown) != 1 or not unknown & wanted:
+                continue
+            (symbol,) = unknown
+            solved = _solved(extent, value, symbol)
+            if solved is not None:
+                yield f"{symbol} = {solved}"
+                known.add(symbol)
+                progress = True
+    if missing := sorted(wanted - known):
+        raise NotSchedulableError(f"no argument tells '{missing[0]}'")
+
+
+def _wanted(operator: Operator) -> set[str]:
+    texts = [size.text for _, size in operator.sizes] + [condition.text for condition, _ in operator.demands]
+    texts += [extent.text for buffer in (*operator.buffers, *operator.results) for extent in buffer.extents]
+    for launch in operator.launches:
+        texts += [one.text for one in launch.grid] + [value.text for _, value in launch.blocks]
+    found = {name for one in texts for name in names_in(one.replace("//", "/"))}
+    derived = {name for name, size in operator.sizes if name != size.text}
+    return (found | {name for _, number in operator.numbers for name, _ in number.powers}) - derived
+
+
+def _equations(arguments: Sequence[Argument]) -> Iterator[tuple[str, str]]:
+    """Yields what is known of sizes: an expression over them, and the Python that gives its value."""
+    for argument in arguments:
+        if isinstance(argument, ScalarArg) and names_in(argument.value):
+            yield argument.value, argument.name
+        elif isinstance(argument, TensorArg):
+            for axis, extent in enumerate(argument.shape):
+                yield extent, f"{argument.name}.shape[{axis}]"
+
+
+def _solved(extent: str, value: str, symbol: str) -> str | None:
+    """Returns the Python that gives `symbol` where `extent` is `value`; None where it is no factor of it."""
+    polynomial = Polynomial.of_extent(extent)
+    if polynomial == Polynomial.atom(symbol):
+        return value
+    try:
+        rest = polynomial.over(Polynomial.atom(symbol))
+    except NotSchedulableError:
+        return None
+    if symbol in rest.atoms or len(rest.terms) != 1:
+        return None
+    return f"{value} // ({host(rest).text})"
+
+
+def _host(size: Host) -> str:
+    return size.text.replace("cdiv(", "triton.cdiv(").replace("pow2ceil(", "triton.next_power_of_2(")
+
+
+def _number(number: Quantity) -> str:
+    """Returns a number as Python computes it."""
+    above = [f"{name} ** {power}" if power > 1 else name for name, power in number.powers if power > 0]
+    below = [f"{name} ** {-power}" if power < -1 else name for name, power in number.powers if power < 0]
+    factor = Fraction(number.factor)
+    if abs(factor) != 1 or not above:
+        above.insert(0, text(Literal(abs(factor))))
+    told = ("-" if factor < 0 else "") + " * ".join(above)
+    if below:
+        told += f" / ({' * '.join(below)})" if len(below) > 1 else f" / {below[0]}"
+    if number.offset:
+        offset = text(Literal(abs(number.offset)))
+        told = f"{offset} + {told}" if number.offset > 0 else f"{told} - {offset}"
+    return f"1 / ({told})" if number.inverse else told
+
+
+def _allocated(buffer: Buffer, first: str) -> str:
+    shape = ", ".join(_host(extent) for extent in buffer.extents)
+    trailing = "," if len(buffer.extents) == 1 else ""
+    return f"{buffer.name} = torch.empty(({shape}{trailing}), dtype=torch.{buffer.dtype.value}, device={first}.device)"
+
+
+def _launched(launch: Launch, operator: Operator) -> Iterator[str]:
+    kernel = next(kernel for kernel in operator.kernels if kernel.name == launch.kernel)
+    blocks = [f"{name}={_host(value)}" for name, value in launch.blocks if name in kernel.blocks]
+    own = {name for name, _ in launch.blocks}
+    blocks = [*(f"{name}={name}" for name in kernel.blocks if name not in own), *blocks]
+    passed = [*kernel.tensors, *kernel.sizes, *kernel.numbers, *blocks, f"num_warps={launch.warps}"]
+    grid = ", ".join(_host(one) for one in launch.grid)
+    call = f"{kernel.name}[({grid},)]({', '.join(passed)})"
+    if grid.isdecimal():
+        yield call
+    else:
+        yield f"if {grid}:"
+        yield f"    {call}"

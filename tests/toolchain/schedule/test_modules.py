@@ -1,0 +1,123 @@
+"""Every algorithm on programs of every kind, in Triton's interpreter: the same numbers as the tensor program has."""
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import torch
+
+from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
+from porter.contract.dtype import DType
+from porter.contract.expressions import evaluate
+from porter.ir.tensor.interpret import interpret
+from porter.schedule.operator import operator
+from porter.schedule.polynomial import NotSchedulableError
+from porter.schedule.schedule import Algorithm, Schedule
+from porter.source.text import Source
+from porter_triton.tiles.module import module
+from tests.pure.schedule.programs import ALL
+
+SCHEDULES = {
+    "streamed": Schedule(Algorithm.STREAMED, columns=32),
+    "streamed, a pass for each": Schedule(Algorithm.STREAMED, columns=32, in_one_pass=False, evict_first=True),
+    "streamed, rows": Schedule(Algorithm.STREAMED, rows=4, columns=16),
+    "held": Schedule(Algorithm.HELD),
+    "held, rows": Schedule(Algorithm.HELD, rows=2),
+    "split": Schedule(Algorithm.SPLIT, columns=16, parts=4),
+    "split, rows": Schedule(Algorithm.SPLIT, rows=4, columns=16, parts=2),
+}
+FLAT = (Schedule(Algorithm.FLAT, columns=64), Schedule(Algorithm.FLAT, rows=2, columns=16))
+NUMBERS = {"alpha": 0.75, "eps": 0.125, "groups": 3, "window": 3, "stride": 2, "padding": 1}
+SIZES = (
+    {"rows": 5, "columns": 67, "batch": 3, "channels": 6, "width": 19},
+    {"rows": 1, "columns": 16, "batch": 1, "channels": 3, "width": 1},
+    {"rows": 9, "columns": 129, "batch": 2, "channels": 12, "width": 40},
+)
+# What an algorithm is not for, each with the reason that it gives.
+REFUSED = {
+    ("group_norm", "held"): "a row of several axes",
+    ("group_norm", "held, rows"): "a row of several axes",
+    **{
+        (name, schedule): "shared by programs"
+        for name in ALL
+        if name.startswith("running")
+        for schedule in ("split", "split, rows")
+    },
+    **{
+        (name, schedule): "one row a program"
+        for name in ALL
+        if name.startswith("running")
+        for schedule in ("streamed, rows", "held, rows")
+    },
+}
+
+
+def contract_of(program):
+    scalars = (*(n for n in program.symbols if n in NUMBERS), *program.parameters)
+    tensors = tuple(TensorArg(one.name, Role.IN, one.dtype, one.shape) for one in program.inputs)
+    arguments = (*tensors, *(ScalarArg(name, "double", str(NUMBERS[name])) for name in scalars))
+    return Contract("own", "norm", Entry(EntryKind.TORCH, "forward"), arguments, program.symbols, (), (), {})
+
+
+def written(program, schedule):
+    contract = contract_of(program)
+
+    def choose(nest):
+        if nest.columns:
+            return (
+                schedule
+                if nest.rows or schedule.rows == 1
+                else Schedule(schedule.algorithm, 1, schedule.columns, schedule.parts)
+            )
+        return FLAT[len(nest.rows) > 1]
+
+    return module(
+        [(operator(program, [a.name for a in contract.arguments], choose), contract)], Source(Path("own.cu"), "")
+    )
+
+
+def values(program, sizes):
+    """Returns the arguments of a call, and what the program gives for them."""
+    generator = torch.Generator().manual_seed(sum(sizes.values()))
+    tensors = {}
+    for one in program.inputs:
+        shape = [evaluate(extent, sizes) for extent in one.shape]
+        drawn = torch.randn(shape, generator=generator)
+        tensors[one.name] = drawn if one.dtype is DType.FLOAT32 else torch.randint(0, sizes["columns"], shape)
+    known = {**sizes, **NUMBERS}
+    (out,) = program.outputs
+    shapes = {"out": tuple(evaluate(e, {n: v for n, v in known.items() if isinstance(v, int)}) for e in out.shape)}
+    told = interpret(program, tensors, {name: Fraction(value) for name, value in known.items()}, shapes)
+    scalars = [NUMBERS[a.name] for a in contract_of(program).arguments if isinstance(a, ScalarArg)]
+    return [*tensors.values(), *scalars], told["out"]
+
+
+def test_every_algorithm_computes_what_the_program_says(tmp_path):
+    calls, wanted, labels = [], [], []
+    for name, program in ALL.items():
+        for label, schedule in SCHEDULES.items():
+            if (name, label) in REFUSED:
+                continue
+            file = written(program, schedule)
+            path = tmp_path / f"{len(calls)}.py"
+            path.write_text(file.text)
+            for sizes in SIZES:
+                arguments, told = values(program, sizes)
+                calls.append((str(path), arguments))
+                wanted.append(told)
+                labels.append((name, label, sizes))
+    assert len(calls) == 3 * (len(ALL) * len(SCHEDULES) - len(REFUSED))
+    torch.save(calls, tmp_path / "calls")
+    script = Path(__file__).with_name("interpreted.py")
+    subprocess.run([sys.executable, script, tmp_path / "calls", tmp_path / "results"], check=True)
+    for label, told, own in zip(labels, wanted, torch.load(tmp_path / "results", weights_only=True), strict=True):
+        assert own.shape == told.shape, label
+        torch.testing.assert_close(own, told.to(own.dtype), rtol=2e-5, atol=2e-5, msg=lambda m, at=label: f"{at}: {m}")
+
+
+@pytest.mark.parametrize(("name", "schedule"), sorted(REFUSED))
+def test_what_an_algorithm_is_not_for_is_refused(name, schedule):
+    with pytest.raises(NotSchedulableError, match=REFUSED[name, schedule]):
+        written(ALL[name], SCHEDULES[schedule])
