@@ -30,7 +30,7 @@ from porter.lift import forms as kinds
 from porter.lift.affine import Points, fitted
 from porter.lift.forms import MAXIMUM, MINIMUM, PRODUCT, SUM, Form, Forms, Weighted
 from porter.lift.items import COMBINED, Items, gathered_term
-from porter.lift.nodes import NotLiftedError
+from porter.lift.nodes import INFINITE, Exact, NotLiftedError
 from porter.lift.regions import Region, region
 
 _MOST_POINTS = 500
@@ -107,7 +107,7 @@ class Fitter:
         values = [self._forms.value(form) for form in of]
         exact = [value for value in values if isinstance(value, Fraction)]
         if len(exact) != len(values):
-            raise NotLiftedError("it stores an infinity")
+            return _infinity(set(values))
         return _position(points, exact, "numbers are no affine function of the place where they stand")
 
     def _read(self, points: Points, of: Sequence[Form]) -> Expression:
@@ -199,6 +199,14 @@ class Fitter:
         if part.weight == _ONE or kind in (MAXIMUM, MINIMUM):
             return part.body
         return Pointwise("power", (part.body, part.weight)) if kind == PRODUCT else _times(part)
+
+
+def _infinity(values: set[Exact | None]) -> Expression:
+    """Returns an infinity, which the logarithm of 0 is. Raises `NotLiftedError` where values are not one infinity."""
+    if len(values) > 1:
+        raise NotLiftedError("a number is infinite in some elements")
+    lowest = Pointwise("log", (Number(Quantity.of(0)),))
+    return lowest if values.pop() == -INFINITE else Pointwise("negate", (lowest,))
 
 
 def _fewer(points: Points, lists: Sequence[Sequence[Weighted]]) -> tuple[Points, Sequence[Sequence[Weighted]]]:

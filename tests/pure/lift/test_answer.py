@@ -91,13 +91,13 @@ def test_a_probe_that_is_refused_says_why_and_leaves_the_others():
         return (tensor_of([Symbol(graph, graph.undefined)], ()),), None
 
     def infinite(elements, graph):
-        return (tensor_of([lowest(graph)], ()),), None
+        return (tensor_of([lowest(graph), Symbol(graph, graph.number(1, "float32"))], (2,)),), None
 
     told = read(lifted([execution(row_sums), execution(undefined), execution(infinite), execution(row_sums, 4, 7)]))
     assert [type(probe) for probe in told.probes] == [FittedProbe, RefusedProbe, RefusedProbe, FittedProbe]
     assert "out: " in told.probes[1].because
     assert "undefined" in told.probes[1].because
-    assert "infinity" in told.probes[2].because
+    assert "infinite" in told.probes[2].because
 
 
 @pytest.mark.parametrize("place", range(7, 700, 31))

@@ -212,3 +212,13 @@ def test_pairs_that_are_compared_one_after_the_other_are_an_arg_reduction():
       if (threadIdx.x == 0) y[blockIdx.x] = best.at;
     }}"""
     assert formula(kernel) == "cast(argmin[k < 20](x[i, k] ** 2; k))"
+
+
+def test_what_is_left_out_of_a_maximum_is_an_infinity():
+    kernel = f"""__global__ void k(const float* x, float* y, int n) {{{ROWS}
+      if (threadIdx.x) return;
+      float most = -INFINITY;
+      for (int j = 0; j < n; ++j) most = fmaxf(most, row[j] < 2.f ? row[j] : -INFINITY);
+      y[blockIdx.x] = most;
+    }}"""
+    assert formula(kernel) == "max[k < 20](select(x[i, k] < 2, x[i, k], log(0)))"
