@@ -33,10 +33,12 @@ _SEMICOLON = re.compile(r"\s*;")  # of a class is no part of it
 _BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _BLANKS = r"(?:\s|;|//[^\n]*|/\*.*?\*/)*"
 _CALL = re.compile(rf"(?:[A-Z_]\w*\s*{_BRACKETS}{_BLANKS})+|;|static_assert.*", re.S)
+_QUALIFIED = re.compile(rf"\b(?P<name>[A-Z_]\w*)(?:[ \t]*{_BRACKETS})?")
 _ON_THE_DEVICE = frozenset(("__global__", "__device__", "__constant__"))
 _QUALIFIERS = frozenset(
-    ("const", "constexpr", "explicit", "extern", "inline", "noexcept", "static", "throw", "volatile")
-)
+    ("const", "constexpr", "explicit", "extern", "inline", "noexcept", "static", "throw", "volatile",
+     "__attribute__", "deprecated", "visibility", "default", "hidden", "__declspec", "dllexport", "dllimport")
+)  # fmt: skip
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -81,12 +83,12 @@ def _slice(
 ) -> tuple[Source, ...]:
     """`files` without declarations that none of their `roots` mentions, nor the names `named`."""
     bodies: dict[str, frozenset[str]] = {}
-    plain = set[str]()  # macros without arguments
+    parameters = dict[str, frozenset[str]]()
     for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
         bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
-        plain |= {macro.name} if macro.params is None else set()
+        parameters[macro.name] = parameters.get(macro.name, frozenset()).union(macro.params or ())
     makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
-    qualifiers = frozenset(name for name in plain if bodies[name] <= _QUALIFIERS)
+    qualifiers = frozenset(name for name, words in bodies.items() if words - parameters[name] <= _QUALIFIERS)
     declared = [tuple(_declarations(file, makers, qualifiers)) for file in files]
     kept = {
         d
@@ -121,7 +123,7 @@ def _declarations(
     """
     masked = _EXPORT.sub(lambda found: found[1] + blank(found[2]), mask(file.text))
     masked = _LAST_CALL.sub(lambda found: blank(found[0]), masked)
-    masked = _WORD.sub(lambda found: blank(found[0]) if found[0] in qualifiers else found[0], masked)
+    masked = _QUALIFIED.sub(lambda found: blank(found[0]) if found["name"] in qualifiers else found[0], masked)
     for node in _outermost(parse_masked(masked).root_node):
         start = len(masked[: node.start_byte].rstrip())  # CUDA's qualifiers are blanked out
         semicolon = _SEMICOLON.match(masked, node.end_byte) if node.type in _TYPES else None

@@ -85,6 +85,20 @@ public:
     assert left(macros + framework + KERNEL).split() == f"{macros} namespace std {{ }} {KERNEL}".split()
 
 
+def test_a_class_of_the_library_with_a_deprecated_member_goes():
+    api = '#define LIBRARY_API __attribute__((visibility("default")))'
+    macros = f"{api}\n#define OLD(why) __attribute__((deprecated(why)))\n"
+    framework = """class LIBRARY_API Matrix {
+public:
+    Matrix(Device device, void* data);
+    OLD("use Matrix(Device, void*) instead")
+    Matrix(Device device, int rows, void* data) : Matrix(device, data) {};
+    Device device = CPU;
+};
+"""
+    assert left(macros + framework + KERNEL).split() == f"{macros} {KERNEL}".split()
+
+
 def test_directives_stay_in_what_goes():
     text = f"struct Layer {{\n#ifdef FAST\n    int a;\n#endif\n}};\n{KERNEL}"
     assert left(text) == f"{' ' * 14}\n#ifdef FAST\n          \n#endif\n  \n{KERNEL}"
