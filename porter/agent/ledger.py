@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Condition
 
 from porter.agent.model import BudgetError, FailedError, Model
 from porter.agent.question import Answer, Question, Usage, estimated_tokens
@@ -30,28 +33,52 @@ class Budget:
 
 @dataclass(slots=True)
 class Ledger:
-    """What was spent, by all that share it. A resumed run begins with what its journal says."""
+    """What was spent by all that share it, and what is set aside for questions that are out.
 
-    prices: Prices = field(default_factory=Prices)
+    A resumed run begins with what its recording says.
+    """
+
     budget: Budget = field(default_factory=Budget)
     spent: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    _lock: Condition = field(default_factory=Condition, repr=False)
+    _aside_tokens: int = 0
+    _aside_cost: float = 0.0
 
-    @property
-    def cost(self) -> float:
-        """Returns what that cost."""
-        return self.prices.of(self.spent)
+    def book(self, usage: Usage, cost: float) -> None:
+        """Add to what was spent."""
+        with self._lock:
+            self.spent += usage
+            self.cost += cost
 
-    def book(self, usage: Usage) -> None:
-        """Add `usage` to what was spent."""
-        self.spent += usage
+    @contextmanager
+    def set_aside(self, most: Usage, cost: float) -> Iterator[None]:
+        """Room for a question that takes up to `most`, while it is out.
 
-    def refusal(self, most: Usage) -> str:
-        """Returns why a question that takes up to `most` may not be asked; empty where it may."""
-        after, budget = self.spent + most, self.budget
-        if budget.tokens is not None and after.tokens > budget.tokens:
-            return f"the budget of {budget.tokens} tokens: {self.spent.tokens} are spent, this may take {most.tokens}"
-        if budget.cost is not None and self.prices.of(after) > budget.cost:
-            return f"the budget of {budget.cost:g}: {self.cost:.4g} is spent, this may cost {self.prices.of(most):.4g}"
+        Waits for those that are out, since they may take less than was set aside. Raises `BudgetError` where there is
+        no room even so.
+        """
+        with self._lock:
+            while refusal := self._refusal(most, cost):
+                if not self._aside_tokens:
+                    raise BudgetError(refusal)
+                self._lock.wait()
+            self._aside_tokens += most.tokens
+            self._aside_cost += cost
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._aside_tokens -= most.tokens
+                self._aside_cost -= cost
+                self._lock.notify_all()
+
+    def _refusal(self, most: Usage, cost: float) -> str:
+        tokens, money = self.budget.tokens, self.budget.cost
+        if tokens is not None and self.spent.tokens + self._aside_tokens + most.tokens > tokens:
+            return f"the budget of {tokens} tokens: {self.spent.tokens} are spent, this may take {most.tokens}"
+        if money is not None and self.cost + self._aside_cost + cost > money:
+            return f"the budget of {money:g}: {self.cost:.4g} is spent, this may cost {cost:.4g}"
         return ""
 
 
@@ -60,17 +87,17 @@ class Metered:
     """`model` within a budget: nothing is asked whose longest answer could exceed it."""
 
     model: Model
+    prices: Prices
     ledger: Ledger
 
     def ask(self, question: Question) -> Answer:
         """The answer, booked; also a try that failed is, as far as it may have been billed."""
         most = Usage(estimated_tokens(question.text), question.sampling.output_tokens)
-        if refusal := self.ledger.refusal(most):
-            raise BudgetError(refusal)
-        try:
-            answer = self.model.ask(question)
-        except FailedError as failed:
-            self.ledger.book(failed.spent)
-            raise
-        self.ledger.book(answer.usage)
+        with self.ledger.set_aside(most, self.prices.of(most)):
+            try:
+                answer = self.model.ask(question)
+            except FailedError as failed:
+                self.ledger.book(failed.spent, self.prices.of(failed.spent))
+                raise
+            self.ledger.book(answer.usage, self.prices.of(answer.usage))
         return answer

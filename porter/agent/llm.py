@@ -8,7 +8,7 @@ from random import Random
 
 from porter.agent.prompt import Material, told_member
 from porter.agent.task import Task
-from porter.agent.writer import Writer
+from porter.agent.writer import Panel
 from porter.evolve.candidate import Candidate
 from porter.evolve.proposer import Account, Exchange, Member, Request
 
@@ -23,8 +23,8 @@ class LlmProposer:
 
     name = "llm"
 
-    def __init__(self, writer: Writer, task: Task, repairs: float = 0.25) -> None:
-        self._writer = writer
+    def __init__(self, panel: Panel, task: Task, repairs: float = 0.25) -> None:
+        self._panel = panel
         self._task = task
         self._repairs = repairs
         self._account = Account()
@@ -34,17 +34,19 @@ class LlmProposer:
         tried = attempts(request)
         made: list[Candidate] = []
         said: list[Exchange] = []
+        over = ""
         for index in range(request.count):
             seed = seed_of(request, index)
             if not (current := self._chosen(request, Random(seed))):
                 break
             seen = request.seen | {candidate.digest for candidate in made}
-            draft = self._writer.write(material(self._task, request, current, tried), self.name, seed, seen)
+            draft = self._panel.chosen(seed).write(material(self._task, request, current, tried), self.name, seed, seen)
             said.extend(draft.exchanges)
             made.extend([draft.candidate] if draft.candidate else [])
+            over = draft.over
             if not draft.answered:
                 break
-        self._account = Account(tuple(said))
+        self._account = Account(tuple(said), over=over)
         return made
 
     def account(self) -> Account:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import cast
 
 import torch
@@ -21,6 +22,7 @@ class Local:
 
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
+    turn: Lock = field(default_factory=Lock)
 
     @classmethod
     def load(cls, folder: Path) -> Local:
@@ -44,7 +46,7 @@ class Local:
         room = self._window() - read
         if room < 1:
             raise UnansweredError(f"a prompt of {read} tokens; the model reads {self._window()}")
-        with torch.random.fork_rng(), torch.inference_mode():
+        with self.turn, torch.random.fork_rng(), torch.inference_mode():
             torch.manual_seed(question.seed)
             written = self._generate(ids, min(limit, room), question)[0, read:].tolist()
         stops = self._stops()

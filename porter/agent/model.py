@@ -39,5 +39,13 @@ class FailedError(UnansweredError):
         self.spent = spent or Usage()
 
 
-class BudgetError(UnansweredError):
+class OverError(UnansweredError):
+    """No question will have an answer any more in this run."""
+
+
+class BudgetError(OverError):
     """Asking could exceed the budget."""
+
+
+class GoneError(OverError):
+    """The endpoint counts as gone, or nobody waits for its answers any longer."""

@@ -6,8 +6,9 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from threading import Event, Lock
 
-from porter.agent.model import FailedError, Model, UnansweredError
+from porter.agent.model import FailedError, GoneError, Model, UnansweredError
 from porter.agent.question import Answer, Question
 
 
@@ -39,12 +40,13 @@ class Retried:
     model: Model
     backoff: Backoff
     tell: Callable[[str], None]
+    closed: Event = field(default_factory=Event)
     _silent: int = field(default=0, init=False)
 
     def ask(self, question: Question) -> Answer:
-        """The first answer that a try brings."""
+        """The first answer that a try brings. Raises `GoneError` once there is no hope of one, or it is `closed`."""
         if self._silent >= self.backoff.silent:
-            raise UnansweredError(f"not asked: {self._silent} questions in a row had no answer")
+            raise GoneError(f"not asked: {self._silent} questions in a row had no answer")
         try:
             answer = self._tried(question)
         except FailedError:
@@ -56,6 +58,8 @@ class Retried:
     def _tried(self, question: Question) -> Answer:
         tries: list[str] = []
         while True:
+            if self.closed.is_set():
+                raise GoneError("not asked: the search is over")
             try:
                 return replace(self.model.ask(question), tries=tuple(tries))
             except FailedError as failed:
@@ -66,7 +70,7 @@ class Retried:
             if pause_s > self.backoff.longest_s:
                 raise UnansweredError(f"{'; '.join(tries)}; it asks for a pause of {pause_s:g} s")
             self.tell(f"{tries[-1]}; try {len(tries) + 1} of {self.backoff.tries} in {pause_s:.3g} s")
-            time.sleep(pause_s)
+            self.closed.wait(pause_s)
 
 
 @dataclass(slots=True)
@@ -76,10 +80,12 @@ class Paced:
     model: Model
     per_minute: float
     _next_s: float = field(default=0.0, init=False)
+    _turn: Lock = field(default_factory=Lock, init=False)
 
     def ask(self, question: Question) -> Answer:
         """The answer, once it is its turn."""
         if self.per_minute > 0:
-            time.sleep(max(0.0, self._next_s - time.monotonic()))
-            self._next_s = time.monotonic() + 60.0 / self.per_minute
+            with self._turn:
+                time.sleep(max(0.0, self._next_s - time.monotonic()))
+                self._next_s = time.monotonic() + 60.0 / self.per_minute
         return self.model.ask(question)

@@ -56,10 +56,11 @@ class Recorded:
             fresh.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def recorded_usage(folder: Path) -> Usage:
-    """Returns what all recorded answers took."""
-    answers = (_read(path)[1] for path in sorted(folder.glob("*.json")))
-    return sum((answer.usage for answer in answers if isinstance(answer, Answer)), Usage())
+def recorded_usage(folder: Path, model: str) -> Usage:
+    """Returns what all recorded answers of `model` took."""
+    rows = (_read(path) for path in sorted(folder.glob("*.json")))
+    of_model = (answer for question, answer in rows if isinstance(question, dict) and question.get("model") == model)
+    return sum((answer.usage for answer in of_model if isinstance(answer, Answer)), Usage())
 
 
 def _read(path: Path) -> tuple[object, Answer | str]:

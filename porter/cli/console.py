@@ -65,6 +65,12 @@ class Console:
 
             yield show
 
+    def warn(self, text: str) -> None:
+        """What goes wrong while a command goes on, on stderr at once, whoever watches."""
+        from rich.text import Text
+
+        _print(Text.assemble(("warning: ", "yellow"), text), sys.stderr)
+
     def fail(self, error: Exception) -> int:
         """Show `error` and give its exit code. What is not a `PorterError` is a bug of porter, and said to be one."""
         failed = error if isinstance(error, PorterError) else exhaustion(error)

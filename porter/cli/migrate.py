@@ -30,6 +30,8 @@ from porter.cli.search import (
     EvaluationsOption,
     JobsOption,
     ModelOption,
+    ModelSetOption,
+    ModelsOption,
     PatienceOption,
     RecordingOption,
     ResumeFlag,
@@ -82,8 +84,10 @@ def migrate(
     tokens: TokensOption = None,
     patience: PatienceOption = 15,
     jobs: JobsOption = 0,
-    model: ModelOption = "",
+    model: ModelOption = None,
     base_url: BaseUrlOption = "",
+    models: ModelsOption = None,
+    model_set: ModelSetOption = None,
     recording: RecordingOption = None,
     resume: ResumeFlag = False,
     seed: SeedOption = None,
@@ -111,13 +115,13 @@ def migrate(
     asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
         refuse_without_rounds(evaluations=evaluations, seconds=seconds, tokens=tokens, resume=resume)
-        refuse_without_rounds(model=model, base_url=base_url, recording=recording)
+        refuse_without_rounds(model=model, base_url=base_url, models=models, model_set=model_set, recording=recording)
     if from_formula and rounds:
         raise UsageError("--from-formula does not go with a search", "leave out --rounds or --from-formula")
     asked = [replace(one, from_formula=from_formula) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
-    proposing = model_of(model, base_url, recording)
-    search = search_of(budget, seed, jobs, proposing, again=resume) if rounds else None
+    proposing = model_of(model, base_url, models, model_set, recording)
+    search = search_of(budget, seed, jobs, proposing, again=resume, console=console) if rounds else None
     wishes = [Wish(options, console.allowances, search) for options in asked]
     return attempt_all(paths, wishes, Destination(out, force), console, Show(diff, sarif, junit))
 

@@ -23,7 +23,7 @@ from porter.cli.options import (
 from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
-    from porter.agent.options import ModelOptions
+    from porter.agent.profile import Profile
     from porter.evolve.budget import Budget
     from porter.evolve.run import SearchOptions
 
@@ -46,11 +46,21 @@ TokensOption = Annotated[
     typer.Option("--tokens", metavar="N", min=1, help="Stop after the model has read and written this many tokens."),
 ]
 ModelOption = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--model",
         metavar="NAME",
-        help="A language model that also proposes candidates: its name at the endpoint, or a local folder.",
+        help="A language model that also proposes candidates: its name at the endpoint, or a local folder; repeatable.",
+    ),
+]
+ModelsOption = Annotated[
+    Path | None,
+    typer.Option("--models", metavar="FILE", parser=named_path, help="A TOML file that describes such models."),
+]
+ModelSetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model-set", metavar="KEY=VALUE", help="Change how models are asked, such as temperature=0.2; repeatable."
     ),
 ]
 BaseUrlOption = Annotated[
@@ -96,11 +106,15 @@ class Spending:
         return Budget(self.rounds, self.evaluations, self.seconds, self.tokens, self.patience)
 
 
-def search_of(budget: Budget, seed: int | None, jobs: int, model: ModelOptions | None, *, again: bool) -> SearchOptions:
+def search_of(
+    budget: Budget, seed: int | None, jobs: int, model: Profile | None, *, again: bool, console: Console
+) -> SearchOptions:
     """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on."""
     from porter.evolve.run import SearchOptions
 
-    return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model, again=again)
+    if model is not None:
+        model.models(budget.tokens)  # raises at once what would be raised when the port is proven
+    return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model, again=again, tell=console.warn)
 
 
 def refuse_without_rounds(**given: object) -> None:
@@ -110,20 +124,19 @@ def refuse_without_rounds(**given: object) -> None:
             raise UsageError(f"--{name.replace('_', '-')} is about a search, and none is asked for", "add --rounds N")
 
 
-def model_of(name: str, base_url: str, recording: Path | None) -> ModelOptions | None:
-    """The model that is asked: a folder of `transformers`, or what an endpoint calls so; none without a name.
+def model_of(
+    names: list[str] | None, base_url: str, file: Path | None, changes: list[str] | None, recording: Path | None
+) -> Profile | None:
+    """The models that are asked: folders of `transformers`, or what an endpoint calls so; none where none is named.
 
     `recording` alone answers where it is given: nothing goes over the network.
     """
-    from porter.agent.options import ModelOptions
-    from porter.agent.secret import OPENAI
+    from dataclasses import replace
 
-    if not name:
-        return None
-    replay = recording is not None
-    return ModelOptions(
-        name, base_url or OPENAI, local=Path(name).is_dir() and not base_url, recording=recording, replay=replay
-    )
+    from porter.agent.profile import named_profile
+
+    profile = named_profile(names or (), base_url, file, changes or ())
+    return profile and replace(profile, recording=recording)
 
 
 def resume(
@@ -135,11 +148,15 @@ def resume(
     tokens: TokensOption = None,
     patience: PatienceOption = 15,
     jobs: JobsOption = 0,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = "",
+    models: ModelsOption = None,
+    model_set: ModelSetOption = None,
     time_limit: TimeLimitOption = 20.0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Continue a search."""
+    """Continue a search; --model and --base-url ask another model."""
     from porter.evaluate.migration import MigrateOptions
     from porter.evolve.run import resume as go_on
     from porter.report.improved import improved_document, improved_text
@@ -149,8 +166,9 @@ def resume(
         target="", cache=cache_folder(), time_limit_s=time_limit, seed=0, environment=dict(os.environ)
     )
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
+    profile = model_of(model, base_url, models, model_set, None)
     with console.progress() as step:
-        improved = go_on(run, options, budget, jobs or cores(), step)
+        improved = go_on(run, options, budget, jobs or cores(), step, profile, console.warn)
     console.document(improved_document(improved)) if json else console.show(improved_text(improved))
     return DONE if improved.best is not None else FELL_SHORT
 

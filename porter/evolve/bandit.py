@@ -20,25 +20,49 @@ class Prior:
 
 
 class Bandit:
-    """Learns from each outcome whether a proposer's candidate paid: was taken, and better than what it was made of."""
+    """Learns how often a request to a proposer brings a candidate, and how often such a candidate pays.
+
+    One pays that was taken, and is better than what it was made of. What a request is worth is the product.
+    """
 
     def __init__(self, arms: Iterable[str], priors: Iterable[Prior] = ()) -> None:
-        self._paid = dict.fromkeys(arms, 1.0)
-        self._unpaid = dict(self._paid)
+        names = tuple(arms)
+        self._pays = _Odds(names)
+        self._brings = _Odds(names)
         for prior in priors:
-            if prior.proposer in self._paid:
-                self._paid[prior.proposer] += prior.paid
-                self._unpaid[prior.proposer] += prior.unpaid
+            if prior.proposer in names:
+                self._pays.know(prior.proposer, prior.paid, prior.unpaid)
 
     def choose(self, arms: Sequence[str], draw: Random) -> str:
         """One of `arms`; each is drawn for, so that the streams of equal requests stay equal."""
-        drawn = {arm: draw.betavariate(self._paid[arm], self._unpaid[arm]) for arm in arms}
+        drawn = {arm: self._pays.drawn(arm, draw) * self._brings.drawn(arm, draw) for arm in arms}
         return max(arms, key=drawn.__getitem__)
 
     def learn(self, arm: str, paid: bool) -> None:
-        """Take in one outcome; all older ones fade a little, down to knowing nothing."""
-        for counts in (self._paid, self._unpaid):
+        """Take in what came of a candidate."""
+        self._pays.learn(arm, paid)
+
+    def learn_request(self, arm: str, brought: bool) -> None:
+        """Take in whether a request brought a candidate at all."""
+        self._brings.learn(arm, brought)
+
+
+class _Odds:
+    """Successes and failures of each arm, from one of both on; all older ones fade, down to knowing nothing."""
+
+    def __init__(self, arms: Sequence[str]) -> None:
+        self._yes = dict.fromkeys(arms, 1.0)
+        self._no = dict.fromkeys(arms, 1.0)
+
+    def know(self, arm: str, yes: float, no: float) -> None:
+        self._yes[arm] += yes
+        self._no[arm] += no
+
+    def drawn(self, arm: str, draw: Random) -> float:
+        return draw.betavariate(self._yes[arm], self._no[arm])
+
+    def learn(self, arm: str, is_yes: bool) -> None:
+        for counts in (self._yes, self._no):
             for name, count in counts.items():
                 counts[name] = 1 + (count - 1) * _FADING
-        counts = self._paid if paid else self._unpaid
-        counts[arm] += 1
+        (self._yes if is_yes else self._no)[arm] += 1

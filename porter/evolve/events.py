@@ -1,7 +1,9 @@
 """What happens in a search, in the order in which it counts. The state of a search is a fold over these.
 
     Opened Granted                          what is declared, and what may be spent
+    Asked                                   a request went to a proposer that takes its time: others go on meanwhile
     Proposed                                what came of a request: the only word of a proposer
+    Waited                                  time passed while nothing but answers was waited for
     Told                                    what came of a candidate: the only word of an evaluator
     Doubted Migrated Closed                 what follows from these, once a round is complete
     Ended                                   why it is over; a new Granted makes it go on
@@ -22,7 +24,7 @@ from porter.evolve.scored import Scored
 from porter.evolve.settings import Settings
 
 FORMAT = "porter search"
-VERSION = 2  # of the form of lines: a test knows which belongs to it
+VERSION = 3  # of the form of lines: a test knows which belongs to it
 INTERRUPTED = "interrupted"
 NOTHING_SAID = Account()
 
@@ -41,6 +43,22 @@ class Granted:
     """What may be spent from now on, counted from the beginning."""
 
     budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Request `step` went out; its answer is the event Proposed of the same step, whenever that comes."""
+
+    step: int
+    round: int
+    island: int
+    proposer: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """So late it is: nothing happened but that time passed, which may end the search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +118,6 @@ class Ended:
     because: str
 
 
-Event = Opened | Granted | Proposed | Told | Doubted | Migrated | Closed | Ended
-EVENTS: dict[str, type[Event]] = {
-    kind.__name__.lower(): kind for kind in (Opened, Granted, Proposed, Told, Doubted, Migrated, Closed, Ended)
-}
+Event = Opened | Granted | Asked | Proposed | Waited | Told | Doubted | Migrated | Closed | Ended
+_KINDS = (Opened, Granted, Asked, Proposed, Waited, Told, Doubted, Migrated, Closed, Ended)
+EVENTS: dict[str, type[Event]] = {kind.__name__.lower(): kind for kind in _KINDS}

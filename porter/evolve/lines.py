@@ -73,10 +73,12 @@ class Lines:
                     "origin": self._fields(value.origin),
                     "point": dict(value.point),
                 }
-            case Exchange(prompt, reply, tokens):
-                return {**self._texts(prompt=prompt, reply=reply), "tokens": tokens}
-            case Account(exchanges, memory):
-                return {"exchanges": [self._plain(each) for each in exchanges], **self._texts(memory=memory)}
+            case Exchange(prompt, reply, tokens, model, cost):
+                rest = {"tokens": tokens, "model": model, "cost": cost}
+                return {**self._texts(prompt=prompt, reply=reply), **rest}
+            case Account(exchanges, memory, over):
+                said = [self._plain(each) for each in exchanges]
+                return {"exchanges": said, **self._texts(memory=memory), "over": over}
             case Enum():
                 return value.name.lower()
             case tuple():
@@ -128,10 +130,12 @@ class Lines:
         return candidate
 
     def _exchange(self, plain: Plain) -> Exchange:
-        return Exchange(self._store.text(plain["prompt"]), self._store.text(plain["reply"]), plain["tokens"])
+        prompt, reply = (self._store.text(plain[name]) for name in ("prompt", "reply"))
+        return Exchange(prompt, reply, plain["tokens"], plain["model"], plain["cost"])
 
     def _account(self, plain: Plain) -> Account:
-        return Account(tuple(map(self._exchange, plain["exchanges"])), self._store.text(plain["memory"]))
+        said = tuple(map(self._exchange, plain["exchanges"]))
+        return Account(said, self._store.text(plain["memory"]), plain["over"])
 
 
 @cache

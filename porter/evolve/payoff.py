@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from porter.evolve.archive import Added
 from porter.evolve.bandit import Prior
+from porter.evolve.proposer import Account
 
 _MOST_PRIOR = 20.0  # candidates: what other runs taught is soon outweighed by what this one shows
 _INTENT = re.compile(r"intent \d+, ([^:]+): ")
@@ -20,12 +22,17 @@ class Payoff:
     """Candidates of one proposer and note: how many there were, and what they gained.
 
     `duplicates` were known already and `malformed` no files that can be kept: neither was evaluated, nor has a note.
+    A language model answered `questions` for it, with `tokens` read and written, for `cost` by the prices given.
     `paid` were taken and better than the best of their parents; `gain` is the sum of the binary logarithms of these
     factors. `champions` were the best of all when they came.
     """
 
     proposer: str
     note: str
+    requests: int = 0
+    questions: int = 0
+    tokens: int = 0
+    cost: float = 0.0
     proposed: int = 0
     duplicates: int = 0
     malformed: int = 0
@@ -37,10 +44,14 @@ class Payoff:
 
 
 class Ledger:
-    """Payoffs by proposer and note, in the order in which they first appear."""
+    """Payoffs by proposer and note, in the order in which they first appear.
+
+    `remarks` counts what else models brought: tries that failed, replies of no use, refusals, each with its proposer.
+    """
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], Payoff] = {}
+        self.remarks: Counter[tuple[str, str]] = Counter()
 
     @property
     def rows(self) -> tuple[Payoff, ...]:
@@ -50,8 +61,17 @@ class Ledger:
     def _row(self, proposer: str, note: str) -> Payoff:
         return self._rows.get((proposer, note)) or Payoff(proposer, note)
 
-    def proposed(self, proposer: str, notes: Iterable[str], duplicates: int, malformed: int) -> None:
+    def proposed(self, proposer: str, notes: Iterable[str], duplicates: int, malformed: int, account: Account) -> None:
         """Count what came of a request."""
+        self.remarks.update((proposer, each.reply) for each in account.exchanges if not each.prompt)
+        asked = self._row(proposer, "")
+        self._rows[proposer, ""] = replace(
+            asked,
+            requests=asked.requests + 1,
+            questions=asked.questions + account.questions,
+            tokens=asked.tokens + account.tokens,
+            cost=asked.cost + account.cost,
+        )
         for note in notes:
             row = self._row(proposer, note)
             self._rows[proposer, note] = replace(row, proposed=row.proposed + 1)
@@ -107,6 +127,10 @@ def _summed(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
         total = sums.get(key) or Payoff(*key)
         sums[key] = Payoff(
             *key,
+            total.requests + row.requests,
+            total.questions + row.questions,
+            total.tokens + row.tokens,
+            total.cost + row.cost,
             total.proposed + row.proposed,
             total.duplicates + row.duplicates,
             total.malformed + row.malformed,

@@ -44,11 +44,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a model was asked, what it answered, and how many tokens both were."""
+    """What `model` was asked, what it answered, how many tokens both were and what they cost.
+
+    One without a prompt asks nothing: its reply says what happened between exchanges.
+    """
 
     prompt: str
     reply: str
     tokens: int = 0
+    model: str = ""
+    cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +61,34 @@ class Account:
     """What a proposer leaves in the journal besides candidates: its exchanges with a model, and its memory.
 
     The memory is a document of the proposer's own (a plan, say), which the next request brings back, in a resumed run,
-    too.
+    too. `over` says why it has nothing more to give in this run: it is not asked again before the run is resumed.
     """
 
     exchanges: tuple[Exchange, ...] = ()
     memory: str = ""
+    over: str = ""
 
     @property
     def tokens(self) -> int:
         """Of all exchanges."""
         return sum(exchange.tokens for exchange in self.exchanges)
 
+    @property
+    def cost(self) -> float:
+        """Returns what these cost, in the currency of the prices."""
+        return sum(exchange.cost for exchange in self.exchanges)
+
+    @property
+    def questions(self) -> int:
+        """Returns how many questions a model answered."""
+        return sum(bool(exchange.prompt) for exchange in self.exchanges)
+
 
 class Proposer(Protocol):
-    """Proposes; it may keep nothing between requests that replaying these would not give it again."""
+    """Proposes; it may keep nothing between requests that replaying these would not give it again.
+
+    So a copy of one answers as it does: that is how several questions are out at once.
+    """
 
     name: str
 

@@ -1,17 +1,18 @@
-"""Who proposes in a run: schedules, rules, a plan, and where one is named a language model."""
+"""Who proposes in a run: schedules, rules, a plan, and where some are named language models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from porter.agent.build import Agent, open_agent, rule_plan
-from porter.agent.options import ModelOptions
+from porter.agent.profile import Profile, profile_of_text
 from porter.agent.secret import find_key
 from porter.agent.task import task
 from porter.backend import Backend
-from porter.evaluate.migration import Progress
+from porter.evolve.budget import Budget
 from porter.evolve.candidate import File
 from porter.evolve.diagnosis import scored_sizes
 from porter.evolve.evaluator import Scorer, port_of
@@ -23,13 +24,13 @@ from porter.evolve.schedule import ScheduleProposer
 from porter.evolve.space import Space
 from porter.evolve.subject import Subject
 
-_RECORDING = "model"
+_RECORDING, _MODELS = "model", "models"
 
 
 def proposers_of(
     subject: Subject, backend: Backend, space: Space, agent: Agent | None, scorer: Scorer
 ) -> tuple[Proposer, ...]:
-    """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent`, who then plans, also `llm`."""
+    """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent` also `llm` and its `model plan`."""
 
     def around(files: Sequence[File]) -> Space:
         return space_of_files(backend, files, subject.target)
@@ -38,8 +39,9 @@ def proposers_of(
         return backend.rewrites(port_of(files, subject.original.source.path.parent).files)
 
     schedule, kriging, rewrite = ScheduleProposer(space, around), KrigingProposer(space), RewriteProposer(rewritten)
+    of_rules = (schedule, kriging, rewrite, rule_plan(space, around, backend.axes()))
     if agent is None:
-        return (schedule, kriging, rewrite, rule_plan(space, around, backend.axes()))
+        return of_rules
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings
@@ -48,32 +50,41 @@ def proposers_of(
         backend, subject.target, original.source, headers,
         contracts=subject.contracts, scored=scored, findings=findings,
     )  # fmt: skip
-    return (schedule, kriging, rewrite, agent.plan(asked), agent.llm(asked))
+    return (*of_rules, agent.plan(asked), agent.llm(asked))
 
 
 def agent_of(
-    model: ModelOptions | None, tokens: int | None, subject: Subject, folder: Path, progress: Progress
+    profile: Profile | None, budget: Budget, subject: Subject, folder: Path, tell: Callable[[str], None]
 ) -> Agent | None:
-    """The agent that asks `model`; what it is asked and answers is recorded in the run's `folder`.
+    """The agent that asks the models of `profile`; what they are asked and answer is recorded in the run's `folder`.
 
-    Nothing is asked that could take it over so many `tokens`.
+    Nothing is asked that could take it over the tokens of `budget`, and no answer is waited for longer than it lasts.
     """
-    if model is None:
+    if profile is None:
         return None
-    kept = replace(model, recording=model.recording or folder / _RECORDING, budget=replace(model.budget, tokens=tokens))
-    return open_agent(kept, find_key(model.base_url, subject.options.environment), progress)
+    models = profile.models(budget.tokens)
+    if budget.seconds is not None:
+        each = (replace(one, timeout_s=min(one.timeout_s, budget.seconds)) for one in models.each)
+        models = replace(models, each=tuple(each))
+    kept = replace(models, recording=models.recording or folder / _RECORDING)
+    return open_agent(kept, lambda url: find_key(url, subject.options.environment), tell)
 
 
-def about_model(model: ModelOptions | None) -> Mapping[str, str]:
-    """Returns what a journal says of the model of its search."""
-    if model is None:
-        return {}
-    return {"model": model.model, "base_url": "" if model.local else model.base_url, "local": str(model.local)}
+@contextmanager
+def closing(agent: Agent | None) -> Iterator[None]:
+    """While a search goes on; after that its agent asks nothing more."""
+    try:
+        yield
+    finally:
+        if agent is not None:
+            agent.closed.set()
 
 
-def model_about(about: Mapping[str, str]) -> ModelOptions | None:
-    """The model that a journal names; None where its search had none."""
-    if "model" not in about:
-        return None
-    local = about["local"] == str(True)
-    return ModelOptions(about["model"], local=True) if local else ModelOptions(about["model"], about["base_url"])
+def about_models(profile: Profile | None) -> Mapping[str, str]:
+    """Returns what a journal says of the models of its search."""
+    return {} if profile is None else {_MODELS: profile.text}
+
+
+def models_about(about: Mapping[str, str]) -> Profile | None:
+    """The models that a journal names; None where its search had none."""
+    return profile_of_text(about[_MODELS]) if _MODELS in about else None

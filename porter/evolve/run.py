@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.agent.options import ModelOptions
+from porter.agent.profile import Profile
 from porter.backend import Backend, Port
 from porter.errors import InputError
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
-from porter.evolve.evaluator import Evaluator, Scorer, evaluator, files_of, port_of
+from porter.evolve.evaluator import Scorer, evaluator, files_of, port_of
 from porter.evolve.events import INTERRUPTED
 from porter.evolve.journal import NAME
+from porter.evolve.loop import evaluate_all
 from porter.evolve.modelled import modelled_scorer
 from porter.evolve.ports import space_of_port
 from porter.evolve.proposer import Member
-from porter.evolve.proposers import about_model, agent_of, model_about, proposers_of
+from porter.evolve.proposers import about_models, agent_of, closing, models_about, proposers_of
 from porter.evolve.replay import replayed, searching
-from porter.evolve.scored import Measure, Scored
-from porter.evolve.search import Search
+from porter.evolve.scored import Measure
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.state import State
 from porter.evolve.subject import ORIGINAL, Subject, about_of, is_kept, keep, kept
@@ -35,12 +34,17 @@ from porter.registry import find_backend
 _MEASURE, _DEVICE = "measure", "device"  # what scores are of, and what timed them
 
 
+def _say_nothing(_: str) -> None:
+    """To nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How long to search, from which seed, on how many islands; `jobs` candidates are evaluated at once.
 
     Without a `model` candidates come of schedules and of a plan by rules. With `again` a search of the same port that
-    is there already goes on, and gives way where it is of another.
+    is there already goes on, and gives way where it is of another. `tell` hears of what a model fails to do, at once.
+    A search that goes on has as many requests of `slow` proposers out as it began with.
     """
 
     budget: Budget
@@ -48,8 +52,10 @@ class SearchOptions:
     islands: int = 3
     batch: int = 1
     jobs: int = 1
-    model: ModelOptions | None = None
+    model: Profile | None = None
     again: bool = False
+    slow: Mapping[str, int] | None = None
+    tell: Callable[[str], None] = _say_nothing
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def improve(
         if not wanted.again:
             raise InputError(f"{folder}: holds a search already", f"--resume, porter resume {folder}, or --out")
         if _is_of(migration, options, folder):
-            return resume(folder, options, wanted.budget, wanted.jobs, progress)
+            return resume(folder, options, wanted.budget, wanted.jobs, progress, wanted.model, wanted.tell)
         shutil.rmtree(folder)
     about = keep(migration, options, folder)
     port = Port(migration.files, ())
@@ -105,17 +111,31 @@ def _seed_of(state: State) -> tuple[File, ...] | None:
     return next((one.files for one in (*members, *waiting) if one.origin.proposer == SEED), None)
 
 
-def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, progress: Progress) -> Improved:
-    """Go on with the search in `folder` from its last whole line, within that `budget`, with the model it names.
+def resume(  # noqa: PLR0917 - a search, and what it goes on with
+    folder: Path,
+    options: MigrateOptions,
+    budget: Budget,
+    jobs: int,
+    progress: Progress,
+    model: Profile | None = None,
+    tell: Callable[[str], None] = _say_nothing,
+) -> Improved:
+    """Go on with the search in `folder` from its last whole line, within that `budget`.
 
-    One that came to its end within that budget is only read.
+    It asks the models that its journal names, in the way that is said there, or those of `model` in their place. One
+    that came to its end within that budget is only read.
     Raises `InputError` where the folder holds no search, or this machine measures otherwise than the one it began on.
     """
     state = replayed(folder).state
+    if budget.tokens is None and state.budget is not None:  # what it may cost holds until it is said otherwise
+        budget = replace(budget, tokens=state.budget.tokens)
     if state.budget == budget and state.ended not in ("", INTERRUPTED):
         return _came_to(state, folder)
-    settings, model = state.settings, model_about(state.settings.about)
-    wanted = SearchOptions(budget, settings.seed, settings.islands, settings.batch, jobs, model)
+    settings = state.settings
+    asked = model or models_about(settings.about)
+    wanted = SearchOptions(
+        budget, settings.seed, settings.islands, settings.batch, jobs, asked, slow=settings.slow, tell=tell
+    )
     files = _seed_of(state)
     subject = kept(folder, settings.about, port_of(files, folder / ORIGINAL) if files else None, options)
     return _run(subject, settings.about, wanted, folder, progress)
@@ -143,7 +163,7 @@ def _searched(
 ) -> Improved:
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
-    agent = agent_of(wanted.model, wanted.budget.tokens, subject, folder, progress)
+    agent = agent_of(wanted.model, wanted.budget, subject, folder, wanted.tell)
     with (
         _scorer(subject, backend, own=agent is None) as (scorer, measured),
         evaluator(subject, scorer, progress, wanted.jobs) as judge,
@@ -156,11 +176,12 @@ def _searched(
             proposers=tuple(proposer.name for proposer in proposers),
             islands=wanted.islands,
             batch=wanted.batch,
-            about={**about, **about_model(wanted.model), **measured},
+            slow=wanted.slow if wanted.slow is not None else agent.at_once if agent else {},
+            about={**about_models(wanted.model), **about, **measured},
         )
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
-        with searching(folder, settings, wanted.budget, proposers, (seed,)) as search:
-            _search(search, judge, wanted.jobs, progress)
+        with searching(folder, settings, wanted.budget, proposers, (seed,)) as search, closing(agent):
+            evaluate_all(search, judge.evaluate, wanted.jobs, progress)
             return _came_to(search.state, folder)
 
 
@@ -171,24 +192,6 @@ def _check_scores(folder: Path, about: Mapping[str, str], measured: Mapping[str,
     before, here = (" on ".join(filter(None, (each.get(_MEASURE), each.get(_DEVICE)))) for each in (about, measured))
     hint = "go on where it began, or begin another search"
     raise InputError(f"{folder}: its scores are {before}, here they would be {here}", hint)
-
-
-def _search(search: Search, judge: Evaluator, jobs: int, progress: Progress) -> None:
-    """Evaluate until it is over, several candidates at once; they count in the order in which they were proposed."""
-    with ThreadPoolExecutor(jobs) as pool:
-        flying: set[Future[Scored]] = set()
-        while not search.ended:
-            for candidate in search.ask(jobs - len(flying)):
-                progress(f"{_so_far(search)}: {candidate.origin.note or candidate.origin.proposer}")
-                flying.add(pool.submit(judge.evaluate, candidate))
-            done, flying = wait(flying, return_when=FIRST_COMPLETED)
-            search.tell([future.result() for future in done])
-
-
-def _so_far(search: Search) -> str:
-    budget, best = search.state.budget, search.best.scored.score if search.best else None
-    rounds = f"round {search.state.round.number} of {budget.rounds}" if budget else "searching"
-    return f"{rounds}, best {best.factor:.3f}" if best else rounds
 
 
 def _came_to(state: State, folder: Path) -> Improved:

@@ -8,18 +8,23 @@
 
 A round is proposed as a whole, then evaluated, several at once if the caller can, then closed. Every round serves all
 islands: so each learns of every outcome as soon as it can, with as many evaluations in flight as if one were served.
+
+Slow proposers answer in threads of their own (`questions`), while rounds go on; their answers count when they come. The
+caller waits for these as for evaluations.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Protocol
 
 from porter.evolve.candidate import Candidate
-from porter.evolve.events import NOTHING_SAID, Event, Proposed, Told
-from porter.evolve.proposer import Accountable, Member, Proposer, Request
+from porter.evolve.events import NOTHING_SAID, Event, Proposed, Told, Waited
+from porter.evolve.proposer import Account, Accountable, Member, Proposer
+from porter.evolve.questions import Questions
 from porter.evolve.scored import Scored
 from porter.evolve.state import Asking, State
 from porter.evolve.store import keepable
@@ -62,6 +67,7 @@ class Search:
         self._recorder = recorder or Unrecorded()
         self._clock = clock
         self._began = clock() - state.progress.seconds
+        self._questions = Questions()
         self._out: set[str] = set()
         self._early: dict[str, Scored] = {}
 
@@ -74,6 +80,19 @@ class Search:
     def best(self) -> Member | None:
         """The best so far; None while nothing is verified."""
         return self.state.best
+
+    @property
+    def questions(self) -> tuple[Future[None], ...]:
+        """Returns what is done when another slow proposer has answered: then it is time to ask again."""
+        return self._questions.pending
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Returns how long it may still go on; None where that is not limited."""
+        budget = self.state.budget
+        if budget is None or budget.seconds is None:
+            return None
+        return max(0.0, budget.seconds - (self._clock() - self._began))
 
     def ask(self, count: int) -> list[Candidate]:
         """At most `count` candidates to be evaluated.
@@ -117,23 +136,41 @@ class Search:
 
     def _proceed(self) -> None:
         """Let all happen that follows, up to where candidates are waited for."""
+        self._hear_answers()
         while due := self.state.due():
-            self.record(self._proposed(due.proposer, due.request) if isinstance(due, Asking) else due)
+            self.record(self._proposed(due) if isinstance(due, Asking) else due)
+            self._hear_answers()
 
-    def _proposed(self, name: str, request: Request) -> Proposed:
-        proposer = self._proposers.get(name)
-        offered = proposer.propose(request) if proposer else self._seeds
+    def _hear_answers(self) -> None:
+        """Let requests go out that are not yet, and answers that have come count, in the order in which they came."""
+        if self.ended:
+            return
+        for step, asking in self.state.out.items():
+            self._questions.ask(step, self._proposers[asking.proposer], asking.request)
+        for step, (offered, account) in self._questions.answers():
+            self.record(self._sorted(self.state.out[step], step, offered, account))
+        if self.state.out and self.seconds_left == 0.0 and not self.ended:
+            self.record(Waited())
+
+    def _proposed(self, asking: Asking) -> Proposed:
+        proposer = self._proposers.get(asking.proposer)
+        offered = proposer.propose(asking.request) if proposer else self._seeds
+        account = proposer.account() if isinstance(proposer, Accountable) else NOTHING_SAID
+        return self._sorted(asking, self.state.step, offered, account)
+
+    def _sorted(self, asking: Asking, step: int, offered: Sequence[Candidate], account: Account) -> Proposed:
+        """What was offered, without what is known by now and what is no files that can be kept."""
         kept = [candidate for candidate in offered if keepable(candidate)]
-        new = {candidate.digest: candidate for candidate in kept if candidate.digest not in request.seen}
+        new = {candidate.digest: candidate for candidate in kept if not self.state.knows(candidate)}
         return Proposed(
-            step=self.state.step,
-            round=request.round,
-            island=request.island,
-            proposer=name,
-            candidates=tuple(new.values())[: request.count if proposer else None],
+            step=step,
+            round=asking.request.round,
+            island=asking.request.island,
+            proposer=asking.proposer,
+            candidates=tuple(new.values())[: asking.request.count if asking.proposer in self._proposers else None],
             duplicates=len(kept) - len(new),
             malformed=len(offered) - len(kept),
-            account=proposer.account() if isinstance(proposer, Accountable) else NOTHING_SAID,
+            account=account,
         )
 
 

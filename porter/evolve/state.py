@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
 
 from porter.evolve.bandit import Bandit
 from porter.evolve.budget import Budget, Progress
+from porter.evolve.candidate import Candidate
 from porter.evolve.events import (
     INTERRUPTED,
+    Asked,
     Closed,
     Doubted,
     Ended,
@@ -19,6 +21,7 @@ from porter.evolve.events import (
     Opened,
     Proposed,
     Told,
+    Waited,
 )
 from porter.evolve.islands import Islands
 from porter.evolve.payoff import Ledger
@@ -41,7 +44,8 @@ class Asking:
 class State:
     """Changed by `apply` alone; the same events make the same state.
 
-    `members` are all that were evaluated, by digest, in the order in which they count.
+    `members` are all that were evaluated, by digest, in the order in which they count. `out` are the requests, by their
+    steps, that slow proposers have not answered yet; `over` says of proposers why they have nothing more to give.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -55,6 +59,8 @@ class State:
         self.ended = ""
         self.round = Round(0)
         self.step = 0
+        self.out: dict[int, Asking] = {}
+        self.over: dict[str, str] = {}
         self._seen: set[str] = set()
         self._confirmed: set[str] = set()
         self._measure_to_beat: Score | None = None
@@ -67,6 +73,10 @@ class State:
     def best(self) -> Member | None:
         """The best elite of all islands; None while nothing is verified."""
         return self.islands.best
+
+    def knows(self, candidate: Candidate) -> bool:
+        """Returns whether it was proposed before."""
+        return candidate.digest in self._seen
 
     @property
     def best_is_confirmed(self) -> bool:
@@ -82,10 +92,10 @@ class State:
         if reason := self.budget.out_of_time(self.progress):
             return Ended(reason)
         if reason := self._over(self.budget):
-            return self._doubt() or (None if self.round.waiting else Ended(reason))
+            return self._doubt() or (None if self.round.waiting or self.out else Ended(reason))
         if asking := self._asking(self.budget):
             return asking
-        if self.round.waiting:
+        if self.round.waiting or (self.out and not self.round.evaluated):
             return None
         if self._has_stood(self.best) and (doubt := self._doubt()):
             return doubt
@@ -104,8 +114,11 @@ class State:
         match event:
             case Granted(budget):
                 self.budget, self.ended, self._exhausted = budget, "", False
+                self.over.clear()
             case Proposed():
                 self._propose(event, due)
+            case Waited() if self.out:
+                pass
             case Told():
                 return self._tell(event, due)
             case Ended(because) if because == INTERRUPTED:
@@ -134,18 +147,35 @@ class State:
             return ""
         return budget.spent(self.progress) or ("no proposer had anything new" if self._exhausted else "")
 
-    def _asking(self, budget: Budget) -> Asking | None:
+    def _asking(self, budget: Budget) -> Asking | Asked | None:
         seeds = self.round.number == 0
         if (seeds and self.round.begun) or budget.out_of_tokens(self.progress):
             return None
-        left = budget.left(self.progress, len(self.round.waiting))
-        arms, islands = ((SEED,), 1) if seeds else (self.settings.proposers, self.settings.islands)
-        wanted = self.round.wanted(arms, islands, self.settings.batch, left)
-        if wanted is None:
+        waiting = len(self.round.waiting) + sum(asking.request.count for asking in self.out.values())
+        arms, islands = ((SEED,), 1) if seeds else (self._free(), self.settings.islands)
+        wanted = self.round.wanted(arms, islands, self.settings.batch, budget.left(self.progress, waiting))
+        if wanted is None or not wanted.proposers:
             return None
         place = wanted.island, self.step
         arm = SEED if seeds else self.bandit.choose(wanted.proposers, stream(self.settings.seed, *place, "proposer"))
+        if arm in self.settings.slow:
+            return Asked(self.step, self.round.number, wanted.island, arm, wanted.count)
         return Asking(arm, self._request(arm, wanted.island, wanted.count))
+
+    def _free(self) -> tuple[str, ...]:
+        """Who may be asked: not those that have nothing more to give, nor slow ones with enough requests out."""
+        out = Counter(asking.proposer for asking in self.out.values())
+        slow = self.settings.slow
+        able = (name for name in self.settings.proposers if name not in self.over)
+        return tuple(name for name in able if name not in slow or out[name] < slow[name])
+
+    def _ask(self, event: Asked) -> None:
+        """Let a request go out: what it says is settled now, whenever it is answered."""
+        self.out[event.step] = Asking(event.proposer, self._request(event.proposer, event.island, event.count))
+        self.step += 1
+        only_slow = self.settings.slow.keys() >= set(self.settings.proposers)
+        self.round.asked(event.island, event.count if only_slow else 0)
+        self._news[event.proposer].clear()
 
     def _request(self, proposer: str, island: int, count: int) -> Request:
         settings, archive = self.settings, self.islands.archives[island]
@@ -164,23 +194,35 @@ class State:
         )
 
     def _propose(self, event: Proposed, asking: Asking | Event | None) -> None:
-        if not isinstance(asking, Asking):
+        is_answer = event.step in self.out
+        asking, step = (self.out[event.step], event.step) if is_answer else (asking, self.step)
+        if not isinstance(asking, Asking) or self.ended:
             raise ValueError("nobody is asked now")
-        expected = asking.proposer, self.step, self.round.number, asking.request.island
+        expected = asking.proposer, step, asking.request.round, asking.request.island
         if (event.proposer, event.step, event.round, event.island) != expected:
             raise ValueError(f"(proposer, step, round, island) are {expected} now")
         digests = [candidate.digest for candidate in event.candidates]
         if len(set(digests)) != len(digests) or not self._seen.isdisjoint(digests):
             raise ValueError("a candidate that is known already is proposed")
-        self.step += 1
         self._seen.update(digests)
         to_beat = max((_factor(parent) for parent in asking.request.parents[:1]), default=1.0)
-        self.round.proposed(event, to_beat, for_all=self.round.number == 0)
+        if is_answer:
+            del self.out[event.step]
+            self.round.arrived(event, to_beat)
+        else:
+            self.step += 1
+            self.round.proposed(event, to_beat, for_all=self.round.number == 0)
+            self._news[event.proposer].clear()
         self._memory[event.proposer] = event.account.memory
-        self._news[event.proposer].clear()
+        if event.account.over:
+            self.over[event.proposer] = event.account.over
+        if event.proposer != SEED:
+            self.bandit.learn_request(event.proposer, bool(event.candidates))
+            if not event.candidates:
+                self.bandit.learn(event.proposer, paid=False)
         self.progress = replace(self.progress, tokens=self.progress.tokens + event.account.tokens)
         notes = [candidate.origin.note for candidate in event.candidates]
-        self.ledger.proposed(event.proposer, notes, event.duplicates, event.malformed)
+        self.ledger.proposed(event.proposer, notes, event.duplicates, event.malformed, event.account)
 
     def _tell(self, event: Told, due: Asking | Event | None) -> Told:
         if due is not None or self.ended or not self.round.waiting:
@@ -228,11 +270,14 @@ class State:
         measured = score is not None and score.low < score.high
         return self.settings.measure_after > 0 and measured and best.scored.digest not in self._confirmed
 
-    def _follow(self, event: Doubted | Migrated | Closed | Ended, due: Asking | Event | None) -> Event:
+    def _follow(self, event: Asked | Waited | Doubted | Migrated | Closed | Ended, due: Asking | Event | None) -> Event:
         """Events that are due, and no others."""
         if type(due) is not type(event):
             raise ValueError(f"{type(due).__name__.lower()} is due")
         match due:
+            case Asked():
+                self._ask(due)
+                return due
             case Doubted(digest):
                 self.round.waiting.append(Waiting(self.members[digest].candidate, "", None, again=True))
             case Migrated():
@@ -255,7 +300,7 @@ class State:
             stale_rounds=progress.stale_rounds + 1 if stale and round_.number else 0,
             stale_evaluations=progress.stale_evaluations + round_.evaluated if stale and round_.number else 0,
         )
-        self._exhausted = round_.number > 0 and not round_.evaluated
+        self._exhausted = round_.number > 0 and not round_.evaluated and not round_.questions
         digest = best.scored.digest if best else ""
         self._standing, self._stood = digest, self._stood + 1 if digest == self._standing else 0
         self.round = Round(round_.number + 1)

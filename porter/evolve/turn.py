@@ -48,6 +48,7 @@ class Round:
     fruitless: Counter[str] = field(default_factory=Counter)
     waiting: deque[Waiting] = field(default_factory=deque)
     evaluated: int = 0
+    questions: int = 0
     begun: bool = False
     migrated: bool = False
 
@@ -64,13 +65,26 @@ class Round:
     def _patient(self, proposers: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for name in proposers if self.fruitless[name] < _PATIENCE)
 
+    def asked(self, island: int, places: int) -> None:
+        """A request went out, for which so many places are kept: none where others can fill them meanwhile."""
+        self._go_on_to(island)
+        self.filled += places
+        self.questions += 1
+
     def proposed(self, event: Proposed, to_beat: float, for_all: bool) -> None:
         """Take in what came of a request to make better what has the factor `to_beat`."""
-        if event.island != self.island:
-            self.island, self.filled, self.fruitless = event.island, 0, Counter()
-        self.begun = True
+        self._go_on_to(event.island)
         self.filled += len(event.candidates)
         if not event.candidates:
             self.fruitless[event.proposer] += 1
+        self.arrived(event, to_beat, for_all=for_all)
+
+    def arrived(self, event: Proposed, to_beat: float, *, for_all: bool = False) -> None:
+        """Take in the candidates of an answer, which are evaluated in this round besides its own."""
         island = None if for_all else event.island
         self.waiting.extend(Waiting(candidate, event.proposer, island, to_beat) for candidate in event.candidates)
+
+    def _go_on_to(self, island: int) -> None:
+        if island != self.island:
+            self.island, self.filled, self.fruitless = island, 0, Counter()
+        self.begun = True

@@ -30,6 +30,10 @@ def search_document(course: Course) -> dict[str, Json]:
         "islands": [[_member(elite) for elite in archive.ranked()] for archive in state.islands.archives],
         "proposers": [as_record(row) for row in by_proposer(state.ledger.rows)],
         "rules": [as_record(row) for row in by_rule(state.ledger.rows)],
+        "remarks": [
+            {"proposer": proposer, "what": what, "times": times}
+            for (proposer, what), times in state.ledger.remarks.items()
+        ],
         "notes": [as_record(row) for row in state.ledger.rows],
     }
 

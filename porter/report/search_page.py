@@ -8,7 +8,15 @@ from porter.report.search_chart import chart
 from porter.report.search_course import Course
 from porter.report.search_lineage import lineage
 from porter.report.search_map import island_maps
-from porter.report.search_tables import budget_table, improvements, lineage_table, outcomes, payoff_tables, rule_table
+from porter.report.search_tables import (
+    budget_table,
+    cost_tables,
+    improvements,
+    lineage_table,
+    outcomes,
+    payoff_tables,
+    rule_table,
+)
 from porter.report.search_words import best_words, ending, factor, factor_head, meaning, measured, number, title
 
 
@@ -35,7 +43,7 @@ def search_page(course: Course) -> str:
         maps=island_maps(course),
         steps=steps,
         lineage=lineage_table(course, steps),
-        tables=(proposers, rule_table(course), notes, outcomes(course), budget_table(course)),
+        tables=(proposers, rule_table(course), notes, outcomes(course), *cost_tables(course), budget_table(course)),
         factor=factor,
         number=number,
     )

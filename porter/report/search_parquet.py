@@ -66,7 +66,7 @@ def _schema(pyarrow: ModuleType) -> object:
         **dict.fromkeys(("digest", "outcome", "because", "feedback", "built"), text),
         **{"score": score, "cell": pyarrow.list_(whole)},
     }
-    exchange = pyarrow.struct({"prompt": text, "reply": text, "tokens": whole})
+    exchange = pyarrow.struct({"prompt": text, "reply": text, "tokens": whole, "model": text, "cost": real})
     action = {
         **{"proposer": text, "note": text, "point": texts, "files": texts},
         "exchanges": pyarrow.list_(exchange),

@@ -20,6 +20,9 @@ _GAIN = (
 )
 
 
+_REMARK, _REMARKS = 160, 12  # characters of a remark, and how many there are
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows under heads; `words` are how many columns, from the left, hold words: the others hold numbers."""
@@ -68,6 +71,48 @@ def payoff_tables(course: Course) -> tuple[Table, Table]:
         Table("Pay-off by proposer", caption, ("proposer", *_PAYOFF), proposers),
         Table("Pay-off by what was done", caption, ("what was done", "proposer", *_PAYOFF), by_note, words=2),
     )
+
+
+def cost_tables(course: Course) -> tuple[Table, ...]:
+    """Returns what was asked of each proposer and what came of it, and what models failed to do, if they did."""
+    remarks = _remarks(course)
+    return (_costs(course), remarks) if remarks.rows else (_costs(course),)
+
+
+def _costs(course: Course) -> Table:
+    rows = tuple(
+        (
+            row.proposer,
+            *map(str, (row.requests, row.questions, row.proposed, row.verified, row.paid, row.tokens)),
+            _cost(row),
+        )
+        for row in by_proposer(course.state.ledger.rows)
+        if row.requests
+    )
+    caption = (
+        "Answers are those of language models; usable ones made a candidate that was not known. Better ones were "
+        "better than the best of their parents. The cost is by the prices that were given, in their currency. "
+        f"Factors are {measured(course)}."
+    )
+    heads = ("proposer", "requests", "answers", "usable", "verified", "better", "tokens", "cost")
+    return Table("Cost by proposer", caption, heads, rows)
+
+
+def _remarks(course: Course) -> Table:
+    """The most frequent first."""
+    counts = Counter[tuple[str, str]]()
+    for (proposer, remark), count in course.state.ledger.remarks.items():
+        counts[proposer, remark.split("\n", 1)[0][:_REMARK]] += count
+    rows = tuple((visible(remark), proposer, str(count)) for (proposer, remark), count in counts.most_common(_REMARKS))
+    caption = (
+        "A try that failed was made again; an answer that was not used cost its tokens all the same. "
+        f"Factors are {measured(course)}."
+    )
+    return Table("What models failed to do", caption, ("what", "proposer", "times"), rows, words=2)
+
+
+def _cost(row: Payoff) -> str:
+    return f"{row.cost:.4g}" if row.cost else "-"
 
 
 def rule_table(course: Course) -> Table:

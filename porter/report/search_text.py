@@ -14,6 +14,7 @@ from porter.report.search_lineage import Step, lineage
 from porter.report.search_tables import (
     Table,
     budget_table,
+    cost_tables,
     improvements,
     lineage_table,
     outcomes,
@@ -67,7 +68,7 @@ def _tables(course: Course, steps: tuple[Step, ...]) -> tuple[Table, ...]:
     proposers, notes = payoff_tables(course)
     return (
         *(improvements(course), lineage_table(course, steps), proposers, rule_table(course), notes),
-        *(outcomes(course), budget_table(course)),
+        *(outcomes(course), *cost_tables(course), budget_table(course)),
     )
 
 

@@ -8,8 +8,9 @@ from itertools import islice
 from rich.text import Text
 
 from porter.evaluate.outcome import outcome_words
-from porter.evolve.events import Closed, Ended, Event, Granted, Told
+from porter.evolve.events import Closed, Ended, Event, Granted, Proposed, Told
 from porter.evolve.payoff import by_proposer
+from porter.evolve.proposer import Account
 from porter.report.columns import columns
 from porter.report.search_course import Course
 from porter.report.search_words import (
@@ -60,6 +61,8 @@ def told(course: Course, events: Sequence[Event]) -> Iterator[str]:
                 worth = f" {factor(scored.score)}" if scored.score else ""
                 because = visible(event.because)
                 yield f"  {scored.digest} {again}{outcome_words(scored.outcome)}{worth}; {_decision(event)}{because}"
+            case Proposed(account=Account(over=over)) if over:
+                yield f"  {event.proposer} has nothing more to give: {visible(over)}"
             case Closed():
                 best = f"{event.best}: {number(event.factor)} {factor_head(course.measure)}" if event.best else "none"
                 yield f"round {event.round}: {event.evaluated} evaluated; best {best}"

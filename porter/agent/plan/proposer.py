@@ -9,6 +9,7 @@ With a model both come of it; without one the planner is a table of rules and th
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import Protocol
 
 from porter.agent.llm import seed_of
@@ -18,13 +19,23 @@ from porter.agent.writer import Draft
 from porter.evolve.candidate import Candidate
 from porter.evolve.proposer import Account, Exchange, Request
 
-NAME = "plan"
+NAME = "plan"  # of the plan by rules
+MODEL_PLAN = "model plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """A world after its revision, and what was said for it; `over` says why no model will answer again in this run."""
+
+    world: World
+    said: tuple[Exchange, ...] = ()
+    over: str = ""
 
 
 class Planner(Protocol):
     """Keeps the tree: plants intents, changes what is expected of them, drops them."""
 
-    def revise(self, world: World, request: Request) -> tuple[World, tuple[Exchange, ...]]:
+    def revise(self, world: World, request: Request) -> Revised:
         """The world with what follows from what is known now, and what was said to a model on the way."""
         ...
 
@@ -40,9 +51,8 @@ class Maker(Protocol):
 class PlanProposer:
     """Proposes what its plan says. It keeps nothing: its world comes with each request, and goes into the account."""
 
-    name = NAME
-
-    def __init__(self, planner: Planner, maker: Maker, tries: int = 3) -> None:
+    def __init__(self, planner: Planner, maker: Maker, tries: int = 3, name: str = NAME) -> None:
+        self.name = name
         self._planner = planner
         self._maker = maker
         self._tries = tries
@@ -53,7 +63,8 @@ class PlanProposer:
         world = document.read(request.memory) if request.memory else World(self._tries)
         for member in request.told:
             world = world.told(member)
-        world, said = self._planner.revise(world, request)
+        revised = self._planner.revise(world, request)
+        world, said, over = revised.world, revised.said, revised.over
         made: list[Candidate] = []
         while len(made) < request.count and world.frontier:
             intent = world.frontier[0]
@@ -63,11 +74,12 @@ class PlanProposer:
                 world = world.exhausted(intent)
                 continue
             said += draft.exchanges
+            over = over or draft.over
             if not draft.answered:
                 break
             made.extend([draft.candidate] if draft.candidate else [])
             world = world.attempted(intent, _attempt(draft))
-        self._account = Account(said, document.written(world.pruned()))
+        self._account = Account(said, document.written(world.pruned()), over)
         return made
 
     def account(self) -> Account:

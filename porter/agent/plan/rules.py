@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as resources
 
-from porter.agent.plan.proposer import NAME
+from porter.agent.plan.proposer import NAME, Revised
 from porter.agent.plan.world import ROOT, Intent, Program, State, World, program_of
 from porter.agent.writer import Draft
 from porter.evolve.axis import Axis
 from porter.evolve.candidate import Candidate, File, Origin, Value
-from porter.evolve.proposer import Exchange, Request
+from porter.evolve.proposer import Request
 from porter.evolve.space import Knob, Point, Space
 
 _SHARE = re.compile(r"(\d+)% of the bandwidth of a copy")
@@ -50,7 +50,7 @@ class RulePlanner:
 
     axes: tuple[Axis, ...] = ()
 
-    def revise(self, world: World, request: Request) -> tuple[World, tuple[Exchange, ...]]:
+    def revise(self, world: World, request: Request) -> Revised:
         """With intents for programs that have none yet; for one the search drew, only where those there are run out."""
         for parent, digest, base in self._bases(world, request):
             spared = parent == ROOT and len(world.frontier) >= request.count
@@ -59,7 +59,7 @@ class RulePlanner:
                     world = world.planted(_intent(rule, parent, digest, base), base)
         for member in request.parents[:1] if not world.frontier else ():
             world = world.reopened(member.candidate.digest, program_of(member))
-        return world, ()
+        return Revised(world)
 
     def _bases(self, world: World, request: Request) -> Iterator[tuple[int, str, Program]]:
         for intent in world.intents:

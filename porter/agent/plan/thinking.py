@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from porter.agent.complaint import ReplyError
 from porter.agent.llm import attempts, material
 from porter.agent.model import UnansweredError
-from porter.agent.plan.proposer import NAME
+from porter.agent.plan.proposer import MODEL_PLAN, Revised
 from porter.agent.plan.revision import MOST_ADDED, revised
 from porter.agent.plan.world import Attempt, Intent, Program, World
 from porter.agent.prompt import Material, corrected, fitting, told_score
 from porter.agent.question import Answer
 from porter.agent.task import Task
-from porter.agent.writer import Draft, Writer, remark
+from porter.agent.writer import Draft, Panel, Writer, over_of, remark
 from porter.evaluate.outcome import Verified
 from porter.evolve.candidate import Candidate, Origin
 from porter.evolve.proposer import Exchange, Member, Request
@@ -27,40 +27,41 @@ _SHOWN = 40  # intents, the newest
 class ThinkingPlanner:
     """Asks the model what follows, when an intent was judged, or none is left."""
 
-    writer: Writer
+    panel: Panel
     task: Task
 
-    def revise(self, world: World, request: Request) -> tuple[World, tuple[Exchange, ...]]:
+    def revise(self, world: World, request: Request) -> Revised:
         """The tree as the model revises it; as it was where the model does not answer, or not usably."""
         said: tuple[Exchange, ...] = ()
         if not request.parents or (world.frontier and world.judged == world.considered):
-            return world, said
-        current = request.parents[0]
+            return Revised(world)
+        writer, current = self.panel.chosen(request.seed), request.parents[0]
         asked = replace(material(self.task, request, current, attempts(request)), others=())
-        for turn in range(1 + self.writer.writing.corrections):
+        for turn in range(1 + writer.writing.corrections):
             try:
-                answer, exchanges = self._asked(asked, world, request.seed + turn)
+                answer, exchanges = _asked(writer, asked, world, request.seed + turn)
             except UnansweredError as error:
-                return world, (*said, remark(f"no answer: {error.because}"))
+                return Revised(world, (*said, writer.unanswered(error)), over_of(error))
             said += exchanges
             try:
-                return replace(revised(world, answer, current), considered=world.judged), said
+                return Revised(replace(revised(world, answer, current), considered=world.judged), said)
             except ReplyError as error:
                 said += (remark(f"not used: {error.told}"),)
                 asked = replace(asked, talk=(*asked.talk, *corrected(answer.text, error.told)))
-        return world, said
+        return Revised(world, said)
 
-    def _asked(self, asked: Material, world: World, seed: int) -> tuple[Answer, tuple[Exchange, ...]]:
-        room, shown = self.writer.writing.context_tokens, world.intents[-_SHOWN:]
-        prompt = fitting(asked, "plan.md.j2", room, intents=shown, programs=world.programs, most=MOST_ADDED)
-        return self.writer.asked(prompt.messages, seed % 2**31)
+
+def _asked(writer: Writer, asked: Material, world: World, seed: int) -> tuple[Answer, tuple[Exchange, ...]]:
+    room, shown = writer.writing.context_tokens, world.intents[-_SHOWN:]
+    prompt = fitting(asked, "plan.md.j2", room, intents=shown, programs=world.programs, most=MOST_ADDED)
+    return writer.asked(prompt.messages, seed % 2**31)
 
 
 @dataclass(frozen=True, slots=True)
 class IntentWriter:
     """Has the model write the programs of an intent, and tells it what came of those before."""
 
-    writer: Writer
+    panel: Panel
     task: Task
 
     def make(self, world: World, intent: Intent, request: Request, seed: int, seen: Set[str]) -> Draft | None:
@@ -71,7 +72,7 @@ class IntentWriter:
         needs = f" It needs: {'; '.join(intent.preconditions)}." if intent.preconditions else ""
         tried = [_told(attempt) for attempt in reversed(intent.attempts) if attempt.outcome]
         asked = material(self.task, request, current, tried, intent.hypothesis + needs)
-        draft = self.writer.write(asked, NAME, seed, seen)
+        draft = self.panel.chosen(seed).write(asked, MODEL_PLAN, seed, seen)
         return replace(draft, candidate=draft.candidate and _named(draft.candidate, intent))
 
 
@@ -88,4 +89,4 @@ def _told(attempt: Attempt) -> str:
 def _member(digest: str, program: Program) -> Member:
     """A program of the plan as the search would show it."""
     scored = Scored(digest, Verified.label, "", program.score, program.cell, program.feedback)
-    return Member(Candidate(program.files, Origin(NAME), program.point), scored)
+    return Member(Candidate(program.files, Origin(MODEL_PLAN), program.point), scored)

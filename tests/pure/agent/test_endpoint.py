@@ -2,15 +2,16 @@
 
 import json
 import logging
+import threading
 import time
 import traceback
 
 import pytest
 
 from porter.agent.ledger import Budget, Prices
-from porter.agent.model import BudgetError, UnansweredError
+from porter.agent.model import BudgetError, GoneError, UnansweredError
 from porter.agent.patience import Backoff
-from porter.agent.question import Ending, Usage, estimated_tokens
+from porter.agent.question import Ending, Question, Sampling, Usage, estimated_tokens
 from porter.agent.secret import Secret
 from porter.errors import MachineError, UsageError
 from tests.pure.agent.world import KEY, agent_of, cut_body, options, question, reply, status
@@ -19,7 +20,7 @@ PATIENT = Backoff(tries=50, first_s=0.001, longest_s=0.01)  # a busy machine may
 
 
 def ask(agent, **asked):
-    return agent.writer.model.ask(question(**asked))
+    return agent.panel.writers[0].model.ask(question(**asked))
 
 
 def test_a_question_goes_out_as_the_paper_samples_and_comes_back_with_its_usage(serve):
@@ -190,8 +191,30 @@ def test_the_ledger_adds_up_and_the_budget_holds_before_it_is_exceeded(serve):
 
 def test_the_budget_of_tokens_is_not_exceeded_either(serve):
     server = serve(reply("yes"))
-    with pytest.raises(BudgetError, match="budget of 1000 tokens"):
-        ask(agent_of(server.url, budget=Budget(tokens=1_000)))
+    agent = agent_of(server.url, budget=Budget(tokens=33_000), sampling=Sampling(output_tokens=32_990))
+    with pytest.raises(BudgetError, match="budget of 33000 tokens: 0 are spent, this may take"):
+        agent.panel.writers[0].model.ask(Question("tiny", question().messages, Sampling(output_tokens=32_995), 1))
+    assert not server.seen
+
+
+def test_where_the_budget_has_no_room_for_two_questions_one_waits_for_the_other(serve):
+    server = serve(lambda handler: (time.sleep(0.2), reply("yes")(handler)))
+    agent = agent_of(server.url, budget=Budget(tokens=40_000))
+    first = threading.Thread(target=ask, args=(agent,))
+    first.start()
+    while not server.seen:
+        time.sleep(0.001)
+    assert ask(agent, seed=2).text == "yes"
+    first.join()
+    assert agent.ledger.spent.tokens == 2 * 18
+
+
+def test_once_closed_nothing_is_asked_or_tried_again(serve):
+    server = serve(status(500, "no"))
+    agent = agent_of(server.url)
+    agent.closed.set()
+    with pytest.raises(GoneError, match="the search is over"):
+        ask(agent)
     assert not server.seen
 
 
@@ -214,12 +237,24 @@ def test_questions_are_spaced_out(serve):
     [
         {"base_url": "localhost:8000"},
         {"base_url": "https://user:password@host/v1"},
-        {"replay": True},
         {"timeout_s": 0},
-        {"budget": Budget(cost=1.0)},
         {"context_tokens": 0},
+        {"limit": "tokens"},
     ],
 )
 def test_options_that_make_no_sense_are_refused(changed):
     with pytest.raises(UsageError):
         options(**changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"replay": True}, "the folder of a recording"),
+        ({"budget": Budget(cost=1.0)}, "needs the prices"),
+        ({"budget": Budget(tokens=30_000)}, "nothing can be asked within 30000 tokens: one answer may take 32768"),
+    ],
+)
+def test_models_that_could_never_be_asked_are_refused_at_once(changed, words):
+    with pytest.raises(UsageError, match=words):
+        agent_of("http://127.0.0.1:9/v1", **changed)

@@ -188,7 +188,7 @@ def test_a_replay_never_asks_what_was_not_recorded(serve, tmp_path):
 def test_what_a_recording_holds_counts_as_spent(serve, tmp_path):
     server = serve(reply(EDIT))
     proposer_of(server, recording=tmp_path).propose(request())
-    assert recorded_usage(tmp_path).tokens == 18
+    assert recorded_usage(tmp_path, "tiny").tokens == 18
     assert agent_of(server.url, recording=tmp_path).ledger.spent.tokens == 18
 
 

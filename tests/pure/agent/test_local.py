@@ -50,7 +50,7 @@ def agent(folder, **changed):
 
 def ask(made, seed=1, text="Port this.", **sampling):
     messages = (Message(Role.SYSTEM, "You port."), Message(Role.USER, text))
-    return made.writer.model.ask(Question("local", messages, Sampling(output_tokens=12, **sampling), seed))
+    return made.panel.writers[0].model.ask(Question("local", messages, Sampling(output_tokens=12, **sampling), seed))
 
 
 def test_the_same_question_has_the_same_answer_and_another_seed_another(folder):

@@ -224,9 +224,9 @@ def _all_points():
 def test_places_in_the_archive_decide_what_is_worth_trying():
     def kinds(cell, axes=AXES):
         base = told(seed().candidate, 1.0, cell=cell)
-        world, said = RulePlanner(axes).revise(World(), request(parents=[base]))
-        assert said == ()
-        return {intent.kind for intent in world.intents}
+        revised = RulePlanner(axes).revise(World(), request(parents=[base]))
+        assert revised.said == ()
+        return {intent.kind for intent in revised.world.intents}
 
     everything = {rule.kind for rule in rules()}
     together = {"few programs at once"}
@@ -248,10 +248,10 @@ def test_no_more_is_expected_than_the_bandwidth_leaves():
         1.0,
         feedback="a: 5 us, 97% of the bandwidth of a copy; b: 4 us, 80% of the bandwidth of a copy",
     )
-    world, _ = RulePlanner().revise(World(), request(parents=[base]))
+    world = RulePlanner().revise(World(), request(parents=[base])).world
     assert max(intent.expected for intent in world.intents) == 1.15
     base = told(seed().candidate, 1.0, feedback="a: 5 us, 97% of the bandwidth of a copy")
-    world, _ = RulePlanner().revise(World(), request(parents=[base]))
+    world = RulePlanner().revise(World(), request(parents=[base])).world
     assert max(intent.expected for intent in world.intents) == pytest.approx(1 / 0.97)
 
 

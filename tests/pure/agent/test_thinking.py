@@ -27,7 +27,7 @@ def test_a_plan_is_asked_for_then_the_programs_of_its_intents(serve):
     proposer = agent_of(server.url).plan(task(), tries=2)
     made = proposer.propose(request(count=2))
     assert ["256" in made[0].files[0].text, "512" in made[1].files[0].text] == [True, True]
-    assert made[0].origin.proposer == "plan"
+    assert made[0].origin.proposer == "model plan"
     assert made[0].origin.note == "intent 1: larger blocks read more at once"
     planning, first, _ = prompts(server)
     assert "Nothing is planned yet." in planning

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
 from porter.agent.build import open_agent
-from porter.agent.options import ModelOptions
+from porter.agent.ledger import Budget
+from porter.agent.options import ModelOptions, Models
 from porter.agent.patience import Backoff
 from porter.agent.question import Message, Question, Role, Sampling
 from porter.agent.secret import Secret
@@ -71,8 +72,9 @@ def options(url="http://127.0.0.1:9/v1", **changed):
     return ModelOptions(**{"model": "tiny", "base_url": url, "timeout_s": 20.0, "backoff": backoff, **changed})
 
 
-def agent_of(url, told=None, **changed):
-    return open_agent(options(url, **changed), KEY, (told if told is not None else []).append)
+def agent_of(url, told=None, *, budget=None, recording=None, replay=False, **changed):
+    models = Models((options(url, **changed),), budget or Budget(), recording, replay)
+    return open_agent(models, lambda _: KEY, (told if told is not None else []).append)
 
 
 def question(text="What is faster?", seed=1):

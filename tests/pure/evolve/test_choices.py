@@ -10,6 +10,7 @@ from porter.evolve.archive import Added
 from porter.evolve.bandit import Bandit, Prior
 from porter.evolve.budget import Budget, Progress
 from porter.evolve.payoff import Ledger, by_proposer, priors
+from porter.evolve.proposer import Account
 from porter.evolve.select import parents
 from porter.evolve.settings import Settings
 from porter.evolve.stream import stream
@@ -72,16 +73,26 @@ def test_the_bandit_forgets_what_no_longer_pays():
 
 def test_a_prior_is_where_the_bandit_begins():
     bandit = Bandit(["a", "b"], [Prior("b", 18.0, 2.0), Prior("unheard of", 1.0, 1.0)])
-    assert Counter(bandit.choose(["a", "b"], stream(1, n)) for n in range(100))["b"] > 75
+    assert Counter(bandit.choose(["a", "b"], stream(1, n)) for n in range(100))["b"] > 65
+
+
+def test_who_brings_nothing_is_asked_less_than_who_brings_what_does_not_pay():
+    bandit = Bandit(["dead", "alive"])
+    for _ in range(20):
+        for arm in ("dead", "alive"):
+            bandit.learn_request(arm, arm == "alive")
+            bandit.learn(arm, paid=False)
+    chosen = Counter(bandit.choose(["dead", "alive"], stream(1, n)) for n in range(200))
+    assert chosen["dead"] < 30
 
 
 def test_payoffs_count_by_proposer_and_note():
     ledger = Ledger()
-    ledger.proposed("a", ["tile", "tile", "unroll"], duplicates=2, malformed=1)
+    ledger.proposed("a", ["tile", "tile", "unroll"], duplicates=2, malformed=1, account=Account())
     ledger.told("a", "tile", verified=True, added=Added.BETTER, factor=2.0, champion=True)
     ledger.told("a", "tile", verified=True, added=Added.NEW, factor=0.5, champion=False)
     ledger.told("a", "unroll", verified=False, added=Added.NO, factor=0.0, champion=False)
-    tile, unroll, dropped = ledger.rows
+    dropped, tile, unroll = ledger.rows
     assert (tile.proposed, tile.verified, tile.added, tile.paid, tile.champions, tile.gain) == (2, 2, 2, 1, 1, 1.0)
     assert (unroll.proposed, unroll.verified, unroll.added) == (1, 0, 0)
     assert (dropped.note, dropped.duplicates, dropped.malformed) == ("", 2, 1)
@@ -92,7 +103,7 @@ def test_payoffs_count_by_proposer_and_note():
 
 def test_other_runs_teach_no_more_than_twenty_candidates():
     ledger = Ledger()
-    ledger.proposed("a", ["x"] * 100, 0, 0)
+    ledger.proposed("a", ["x"] * 100, 0, 0, Account())
     assert priors(ledger.rows) == (Prior("a", 0.0, 20.0),)
 
 

@@ -92,7 +92,7 @@ class Spiteful:
 
 def settings(world: World, **changed: object) -> Settings:
     declared = {"islands": 2, "batch": 2, "migrate_every": 3, "about": ABOUT} | changed
-    return Settings(5, world.axes, ("turns", "spiteful"), **declared)
+    return Settings(2, world.axes, ("turns", "spiteful"), **declared)
 
 
 def drive(search: Search, world: World, rounds: int | None = None) -> None:
