@@ -131,6 +131,7 @@ class Workload:
     `scalars` are arguments that have another value in it than in the contract, 0 for an optional tensor that is null;
     `dtypes` tensors that have another element type in it; `distribution` is that of the inputs; `takes` is the side of
     a branch that it was drafted for. `layouts` are inputs that are given as views, to the executor and the interpreter.
+    Of `axes` each input of a Python reference has more than the contract says, fewer where that is less than zero.
     One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device.
     """
 
@@ -144,6 +145,7 @@ class Workload:
     dtypes: Mapping[str, DType] = field(default_factory=dict)
     takes: str = ""
     layouts: Mapping[str, Layout] = field(default_factory=dict)
+    axes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

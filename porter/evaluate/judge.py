@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from porter.contract.contract import Contract, EntryKind
 from porter.contract.garbage import POISONS
 from porter.evaluate.checking import check
 from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
-from porter.evaluate.rehearsal import Rehearsal
 from porter.evaluate.telling_sizes import Named
 from porter.findings import Finding
 from porter.native.timed import Timed
@@ -29,9 +28,6 @@ _SERIOUS = frozenset(
      FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED, FaultKind.CRASH,
      FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED, FaultKind.UNKNOWN, FaultKind.UNPUBLISHED)
 )  # fmt: skip
-_REHEARSED = "its host code at sizes for a device"
-_UNKNOWN = "kernels at sizes for a device"
-_UNLAUNCHED = "launches that no device takes"
 _UNACQUIRED = (
     "the order of memory between blocks was not executed: {} reads what another block stored, with no __threadfence() "
     "behind the atomic that tells of it"
@@ -69,13 +65,12 @@ class Candidate:
 def judge(
     reference: Reference,
     candidates: tuple[Candidate, ...],
-    rehearsals: Sequence[Rehearsal] = (),
     *,
     is_trusted: bool = True,
     schedules: Sequence[Schedule] = SCHEDULES,
     besides: Verified | None = None,
 ) -> Outcome:
-    """Run every candidate on every workload; the first that fails decides. Those that answer are then rehearsed.
+    """Run every candidate on every workload; the first that fails decides.
 
     Equal answers of a port that launched nothing prove nothing; of a program with large buffers only the launches that
     were kept are compared, which the outcome says, as it does where an answer differs that does not decide. What is not
@@ -93,7 +88,7 @@ def judge(
     if not trial.launched and besides is None:
         return _without_launch(reference, trial.checked)
     for candidate in candidates:
-        if refused := trial.concluded(candidate) or trial.rehearsed(candidate, rehearsals):
+        if refused := trial.concluded(candidate):
             return refused
     if trial.not_taken and not is_trusted:
         return NotVerified(_ALL_TYPES.format("; ".join(trial.not_taken.values())))
@@ -124,13 +119,16 @@ class _Trial:
         for schedule in self._schedules:
             given = self._after_another(candidate, expected, self._job(candidate, expected, schedule))
             run = candidate.execute(given)
-            if rules := _rules(run, self.reference.habits | (_WORK if _is_empty(given) else frozenset())):
-                return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
+            if rules := broken_rules(run.faults, self.reference.habits | (_WORK if _is_empty(given) else frozenset())):
+                return Refused(f"{rules[0].code}: {at_line(rules[0])}{rules[0].message} ({place})", rules)
             broken = _broken(run, self.excused)
             if broken is not None and given.before:  # two calls take twice the time
                 given = replace(given, before=())
                 run = candidate.execute(given)
                 broken = _broken(run, self.excused)
+            if broken is not None and workload.axes and broken.kind is FaultKind.HOST_CHECK:
+                self.said.setdefault(workload.name, _NOT_TAKEN.format(workload.name, broken.message))
+                return None
             if broken is not None and workload.dtypes and broken.kind is FaultKind.HOST_CHECK:
                 self.not_taken.setdefault(workload.name, _NOT_TAKEN.format(workload.name, broken.message))
                 return None
@@ -173,40 +171,11 @@ class _Trial:
         return replace(given, before=arguments)
 
     def concluded(self, candidate: Candidate) -> Refused | None:
-        """Returns what it may not do, as all its runs together show."""
-        broken = _broken_rules(candidate.conclude(), self.reference.habits)
+        """Returns what it may not do, as all its runs together show; what these leave open is said."""
+        faults = candidate.conclude()
+        self.said.update((fault.message, fault.message) for fault in faults if fault.kind is FaultKind.UNKNOWN)
+        broken = broken_rules(faults, self.reference.habits)
         return Refused(f"{broken[0].code}: {broken[0].message}", broken) if broken else None
-
-    def rehearsed(self, candidate: Candidate, rehearsals: Iterable[Rehearsal]) -> Refused | None:
-        """Returns what it may not do at the sizes of `rehearsals`, at which nothing is executed but host code.
-
-        Host code that raises there is not accused, since it may depend on results, which are missing: the outcome says
-        that nothing more was seen of it.
-        """
-        if candidate.rehearse is None:
-            return None
-        for jobs in rehearsals:
-            ended: Fault | None = None
-            came_to_its_end = False
-            for run in map(candidate.rehearse, jobs):
-                if broken := _rules(run, self.reference.habits):
-                    return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
-                ended = next((fault for fault in run.faults if fault.fatal), None)
-                self._tell_rehearsed(run)
-                if ended is None and (came_to_its_end or candidate.warp_size is None):
-                    break  # of C++ one at smaller sizes behind it shows grids that do not grow
-                came_to_its_end = came_to_its_end or ended is None
-            if ended is not None and not came_to_its_end:
-                self.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {_describe(ended)}")
-        return None
-
-    def _tell_rehearsed(self, run: Run) -> None:
-        for fault in run.faults:
-            if fault.kind is FaultKind.LAUNCH:  # which smaller sizes do not show
-                refused = fault.message if fault.fatal else f"a launch is refused: {fault.message}"
-                self.said.setdefault(_UNLAUNCHED, f"at sizes for a device {refused}")
-            elif fault.kind is FaultKind.UNKNOWN and not fault.fatal:
-                self.said.setdefault(f"{_UNKNOWN}: {fault.message}", f"at sizes for a device {fault.message}")
 
     def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
         """Keep in mind what does not decide, of each workload the first."""
@@ -219,12 +188,8 @@ def _is_empty(given: Job) -> bool:
     return any(isinstance(value, TensorValue) and 0 in value.shape for value in given.arguments)
 
 
-def _rules(run: Run, habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
+def broken_rules(faults: Sequence[Fault], habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
     """Returns what shows that the work is not the candidate's own, but for what the original does as well."""
-    return _broken_rules(run.faults, habits)
-
-
-def _broken_rules(faults: Sequence[Fault], habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
     seen = [fault for fault in faults if fault.kind in DISHONEST - habits]
     return tuple(
         replace(
@@ -241,7 +206,8 @@ def _kept(held: Checked, place: str) -> Refused:
     return Refused(f"{rule.code}: {rule.message} ({place})", (rule,))
 
 
-def _where(rule: Finding) -> str:
+def at_line(rule: Finding) -> str:
+    """Returns the place of a broken rule, to stand before its message; empty where it has none."""
     return f"{rule.source.path.name}:{rule.span.line}: " if rule.source and rule.span else ""
 
 
@@ -250,11 +216,11 @@ def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Chec
     of it.
     """
     if broken.kind is FaultKind.UNKNOWN:
-        return NotVerified(f"{_describe(broken)} ({place})")
+        return NotVerified(f"{described(broken)} ({place})")
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
         because = f"the port is too slow to be interpreted here ({place}); smaller sizes: --size"
         return NotVerified(because, too_slow=True)
-    return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
+    return Crashed(f"{described(broken)} ({place})", tuple(checked))
 
 
 def _without_launch(reference: Reference, checked: list[Checked]) -> Wrong | NotVerified:
@@ -303,7 +269,8 @@ def _broken(run: Run, excused: frozenset[str]) -> Fault | None:
     return next((f for f in run.faults if f.fatal or (f.kind in _SERIOUS and code_of(f.kind) not in excused)), None)
 
 
-def _describe(fault: Fault) -> str:
+def described(fault: Fault) -> str:
+    """Returns where a fault is, what it is, in which kernel, and its message."""
     place = f"{fault.file}:{fault.line}: " if fault.line else ""
     kernel = f" in {fault.kernel}" if fault.kernel else ""
     return f"{place}{fault.kind.value}{kernel}: {fault.message}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -38,21 +39,33 @@ class Verified:
     """Executed and equal to the original within tolerance on every workload, at every warp size.
 
     `caveat` says what was not compared; empty when all was. `compiled_for` are the devices for which what was executed
-    was compiled, too. `coverage` is that of the port by all workloads.
+    was compiled, too. `coverage` is that of the port by all workloads. `unreached` are the parts of the caveat that say
+    what is asked for at sizes for a device alone.
     """
 
     checked: tuple[Checked, ...]
     caveat: str = ""
     compiled_for: tuple[str, ...] = ()
     coverage: BranchCoverage = NOT_MEASURED
+    unreached: tuple[str, ...] = ()
     label = "verified"
 
     def joined(self, other: Verified) -> Verified:
         """The verdict over the workloads of both."""
-        said = (part for caveat in (self.caveat, other.caveat) for part in caveat.split("; "))
-        caveat = "; ".join(dict.fromkeys(filter(None, said)))
+        caveat = _listed((*self.caveat.split("; "), *other.caveat.split("; ")))
         checked, coverage = (*self.checked, *other.checked), self.coverage | other.coverage
-        return replace(self, checked=checked, caveat=caveat, coverage=coverage)
+        unreached = tuple(dict.fromkeys((*self.unreached, *other.unreached)))
+        return replace(self, checked=checked, caveat=caveat, coverage=coverage, unreached=unreached)
+
+    def reaching(self, unreached: tuple[str, ...]) -> Verified:
+        """The verdict where no more than `unreached` is asked for at sizes for a device alone."""
+        others = (part for part in self.caveat.split("; ") if part not in self.unreached)
+        return replace(self, caveat=_listed((*others, *unreached)), unreached=unreached)
+
+
+def _listed(parts: Iterable[str]) -> str:
+    """The parts of a caveat, each once."""
+    return "; ".join(dict.fromkeys(filter(None, parts)))
 
 
 @dataclass(frozen=True, slots=True)

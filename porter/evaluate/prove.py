@@ -10,6 +10,7 @@ from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import deciding
+from porter.evaluate.device_sizes import DeviceSizes
 from porter.evaluate.doubt import unsound
 from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.judging import Judging
@@ -17,7 +18,7 @@ from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
 from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
-from porter.evaluate.rehearsal import Rehearsal, rehearsals
+from porter.evaluate.rehearsal import rehearsals
 from porter.evaluate.side import Side
 from porter.evaluate.smaller import smaller
 from porter.evaluate.study import Originals, Settled, Studied, Unproven
@@ -205,26 +206,32 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
     reference, seen = studied.reference, (*studied.noted, *studied.reference.findings)
     if originals.judging and (null := passing_null(reference)):
         return Proof(_entry(reference, NotVerified(TOLD_BY_NOTHING.format(null))), seen)
-    at = rehearsals(reference.contract, originals.sizes, {}, lambda _: None) if originals.judging else ()
-    reference, outcome = _held(originals, studied, port, at)
-    if originals.judging and isinstance(outcome, Verified) and isinstance(port, tuple):
+    if originals.judging is None or not isinstance(port, tuple):
+        return Proof(_entry(*_held(originals, studied, port)), seen)
+    at = rehearsals(reference.contract, originals.sizes, {}, lambda _: None)
+    device = DeviceSizes(port, at, originals.judging)
+    reference, outcome = _held(originals, studied, port, device)
+    asked = _asked(originals, studied, port)
+    if isinstance(outcome, Verified):
         workloads = telling(reference, port, originals.source.numbers, originals.judging)
-        reference, outcome = _asked(originals, studied, port).held(reference, outcome, workloads)
+        reference, outcome = asked.held(reference, outcome, workloads)
+    if isinstance(outcome, Verified):
+        reference, outcome = device.held(reference, outcome, asked)
     return Proof(_entry(reference, outcome), seen)
 
 
-def _held(originals: Originals, studied: Studied, port: Candidates, at: Sequence[Rehearsal] = ()) -> Held:
+def _held(originals: Originals, studied: Studied, port: Candidates, device: DeviceSizes | None = None) -> Held:
     """Returns what was expected, and what came of the port."""
     reference = studied.reference
-    outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
+    outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
     if isinstance(outcome, Refused):
         habitual = originals.with_habits(reference)
         if habitual.habits != reference.habits:
             reference, studied = habitual, replace(studied, reference=habitual)
-            outcome = _outcome(reference, port, at, is_trusted=False)
+            outcome = _outcome(reference, port, device, is_trusted=False)
     if isinstance(outcome, Wrong) and _may_round(reference, outcome):
         reference = originals.measured(studied)
-        outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
+        outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
         if isinstance(outcome, Verified):
             outcome = outcome.joined(Verified((), _as_single(reference)))
             exact = originals.in_whole_numbers(reference, studied.execute)
@@ -311,6 +318,10 @@ def _whole(port: Candidates) -> Candidates:
 
 
 def _outcome(
-    reference: Reference, port: Candidates, at: Sequence[Rehearsal] = (), *, is_trusted: bool = True
+    reference: Reference, port: Candidates, device: DeviceSizes | None = None, *, is_trusted: bool = True
 ) -> Outcome:
-    return judge(reference, port, at, is_trusted=is_trusted) if isinstance(port, tuple) else port
+    """What comes of the port on the workloads; with `device` its host code is run at sizes for one as well."""
+    if not isinstance(port, tuple):
+        return port
+    outcome = judge(reference, port, is_trusted=is_trusted)
+    return device.named(outcome, reference.habits) if device and isinstance(outcome, Verified) else outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from porter.contract.validate import satisfies
 from porter.simt.job import Construction, Job, ScalarValue, TensorValue, Value
 
 _MOST_BYTES = 256 << 20  # of all tensors: host code may copy them
-Rehearsal = tuple[Job, ...]  # one call, at smaller and smaller sizes: the first that comes to its end will do
 _NOTHING = np.zeros(1, np.int64)
 _SYMBOLS, _LARGE = 4, (1 << 18, 1 << 16, 1 << 14, 1 << 12)  # beyond the most blocks that grids were once given
 # What host code has no memory or time for is asked again at sizes divided by these: results may outgrow the arguments.
@@ -24,11 +23,31 @@ _SMALLER = (1, 4, 16)
 _CALLED = (EntryKind.TORCH, EntryKind.POINTER)
 
 
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """One call at smaller and smaller sizes, of which the first that comes to its end will do.
+
+    `call` makes a call at any sizes that the contract allows; None elsewhere.
+    """
+
+    sizes: tuple[Sizes, ...]
+    call: Callable[[Sizes], Job | None]
+
+    @property
+    def jobs(self) -> Iterator[tuple[Sizes, Job]]:
+        """The calls at these sizes."""
+        found = ((sizes, self.call(sizes)) for sizes in self.sizes)
+        return ((sizes, job) for sizes, job in found if job is not None)
+
+
 def rehearsals(
     contract: Contract,
-    chosen: Mapping[str, int],
-    written: Mapping[str, int],
-    built: Callable[[Mapping[str, int]], Construction | None],
+    chosen: Sizes,
+    written: Sizes,
+    built: Callable[[Sizes], Construction | None],
 ) -> Sequence[Rehearsal]:
     """A call at the largest sizes a device would be timed at, and one at those that the original is `written` for.
 
@@ -37,15 +56,16 @@ def rehearsals(
     if contract.entry.kind not in _CALLED:
         return ()
 
-    def at(workload: Workload, part: int) -> Job | None:
-        sizes = {s: n if s in chosen else max(n // part, min(n, 1)) for s, n in workload.sizes.items()}
-        smaller = replace(workload, sizes=sizes)
+    def call(sizes: Sizes) -> Job | None:
         if not satisfies(contract, sizes):
             return None
-        return Job(tuple(_values(contract, smaller)), construction=built(sizes))
+        return Job(tuple(_values(contract, Workload("", sizes, 0))), construction=built(sizes))
+
+    def smaller(workload: Workload, part: int) -> Sizes:
+        return {s: n if s in chosen else max(n // part, min(n, 1)) for s, n in workload.sizes.items()}
 
     return [
-        tuple(job for part in _SMALLER if (job := at(workload, part)) is not None)
+        Rehearsal(tuple(smaller(workload, part) for part in _SMALLER), call)
         for workload in _workloads(contract, chosen, written)
     ]
 

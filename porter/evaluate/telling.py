@@ -25,19 +25,21 @@ Held = tuple[Reference, Outcome]
 _ONCE = (Schedule.FORWARD,)
 _ENOUGH = 2  # of a mutant of a batch norm that was too slow ten took eleven minutes
 _LEFT_OUT = "nothing was compared at {}: {}"
-_LONG = f"interpreting a call there takes longer than {SPARE_MS / 1000:g} s"
+_LONG = "a call there takes longer than {:g} s"
 
 
 @dataclass(frozen=True)
 class Telling:
     """Asks original and candidate at further workloads. `once` runs the original a single time.
 
-    `hold` examines it and holds the candidate to that; None where it has no sound answer.
+    `hold` examines it and holds the candidate to that; None where it has no sound answer. Neither is asked where the
+    other takes longer than `most_ms`.
     """
 
     candidates: tuple[Candidate, ...]
     once: Examine
     hold: Callable[[Contract], Held | None]
+    most_ms: float = SPARE_MS
 
     def held(self, reference: Reference, verified: Verified, workloads: Sequence[Workload]) -> Held:
         """The verdict over the workloads of `reference`, at which the candidate is `verified`, and over `workloads`.
@@ -66,8 +68,9 @@ class Telling:
         if unsound(reference):
             return None, besides
         reference = deciding(contract, reference)
-        if any(_is_long(candidate, e.job(contract)) for e in reference.expected for candidate in self.candidates):
-            return None, besides.joined(Verified((), _LEFT_OUT.format(contract.workloads[0].name, _LONG)))
+        if any(self._is_long(candidate, e.job(contract)) for e in reference.expected for candidate in self.candidates):
+            long = _LONG.format(self.most_ms / 1000)
+            return None, besides.joined(Verified((), _LEFT_OUT.format(contract.workloads[0].name, long)))
         outcome = judge(reference, self.candidates, is_trusted=False, schedules=_ONCE, besides=besides)
         if isinstance(outcome, Verified | NotVerified):
             return reference, outcome
@@ -76,6 +79,10 @@ class Telling:
             return None, besides
         reference, outcome = held
         return reference, besides.joined(outcome) if isinstance(outcome, Verified) else outcome
+
+    def _is_long(self, candidate: Candidate, job: Job) -> bool:
+        """Returns whether interpreting a call takes longer than it may."""
+        return candidate.operations is not None and candidate.operations(job) * OPERATION_MS > self.most_ms
 
 
 def telling(
@@ -88,11 +95,6 @@ def telling(
     own = reduce(Named.__or__, named)
     drawn = telling_workloads(reference.contract, own, numbers, judging.fixed, judging.seed)
     return judging.reseeded(replace(reference.contract, workloads=drawn)).workloads
-
-
-def _is_long(candidate: Candidate, job: Job) -> bool:
-    """Returns whether interpreting a call takes longer than any size tells."""
-    return candidate.operations is not None and candidate.operations(job) * OPERATION_MS > SPARE_MS
 
 
 def _together(references: Sequence[Reference]) -> Reference:

@@ -16,9 +16,10 @@ from porter.evaluate.bench import bench
 from porter.evaluate.calling import Called
 from porter.evaluate.candidate import candidate_port
 from porter.evaluate.choices import deciding, examined
+from porter.evaluate.device_sizes import DeviceSizes
 from porter.evaluate.doubt import unsound
 from porter.evaluate.environment import environment
-from porter.evaluate.judge import Candidate, judge
+from porter.evaluate.judge import judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
@@ -81,7 +82,9 @@ def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> 
     here = replace(contract, workloads=tuple(sized))
     judging = _judging(contract, options)
     drawn = judging.reseeded(here)
-    found = examined(drawn, standard.reference, judging.further(drawn, partial(standard.sizes_near, drawn)))
+    further = judging.further(drawn, partial(standard.sizes_near, drawn))
+    axes = judging.reseeded(replace(drawn, workloads=standard.other_axes(drawn))).workloads
+    found = examined(drawn, standard.reference, (*further, *axes))
     return found.reference, found.left_out
 
 
@@ -165,19 +168,20 @@ class _Trial:
         else:
             at = rehearsals(contract, self.options.sizes, standard.written_sizes(contract), standard.construction)
             if isinstance(candidates, tuple):
-                outcome = judge(reference, candidates, at, is_trusted=False)
+                device = DeviceSizes(candidates, at, _judging(contract, self.options))
+                outcome = judge(reference, candidates, is_trusted=False)
+                outcome = device.named(outcome, reference.habits) if isinstance(outcome, Verified) else outcome
                 if isinstance(outcome, Verified) and standard.recorded is None:
-                    reference, outcome = self._told(standard, candidates, reference, outcome)
+                    reference, outcome = self._told(standard, device, reference, outcome)
             else:
                 outcome = candidates
         port = outcome.coverage if isinstance(outcome, Verified) else NOT_MEASURED
         entry = EntryOutcome(reference.contract, outcome, branches=Branches(reference.coverage, port))
         return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
 
-    def _told(
-        self, standard: Standard, candidates: tuple[Candidate, ...], reference: Reference, verified: Verified
-    ) -> Held:
-        """The verdict where the candidate's numbers tell, too."""
+    def _told(self, standard: Standard, device: DeviceSizes, reference: Reference, verified: Verified) -> Held:
+        """The verdict where the candidate's numbers tell, too, and where it asks for what it asks for on a device."""
+        candidates = tuple(device.candidates)
 
         def hold(contract: Contract) -> Held | None:
             answer = standard.reference(contract)
@@ -186,8 +190,11 @@ class _Trial:
             answer = deciding(contract, answer)
             return answer, judge(answer, candidates, is_trusted=False)
 
-        workloads = telling(reference, candidates, frozenset(), _judging(reference.contract, self.options))
-        return Telling(candidates, standard.reference, hold).held(reference, verified, workloads)
+        asked = Telling(candidates, standard.reference, hold)
+        reference, outcome = asked.held(
+            reference, verified, telling(reference, candidates, frozenset(), device.judging)
+        )
+        return device.held(reference, outcome, asked) if isinstance(outcome, Verified) else (reference, outcome)
 
     def _broken(self, own: OwnCode) -> tuple[Finding, ...]:
         """The rules that its text breaks, from the functions on that it is called by."""

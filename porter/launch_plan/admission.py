@@ -68,6 +68,7 @@ class Admission:
         self._parameters: frozenset[int] = frozenset()
         self._kernels: frozenset[str] = frozenset()
         self._restored: set[int] = set()
+        self._remembered: set[int] = set()
         self._ordering = Ordering()
         self._steps = self._read = self._floats_read = self._constant_bytes = 0
         self._looked = False
@@ -88,7 +89,7 @@ class Admission:
         self._library.permitted, self._parameters = permitted, parameters
         self._call += 1
         self._arguments = arguments
-        self._restored = set()
+        self._restored, self._remembered = set(), set()
         self._ordering = Ordering()
         self._steps = self._read = self._floats_read = self._constant_bytes = 0
         self._looked = False
@@ -106,6 +107,11 @@ class Admission:
         That is what a library made of floats, such as the place of the largest, and more floats than a few.
         """
         return self._looked
+
+    @property
+    def remembered(self) -> frozenset[int]:
+        """The parameters of which the call uses what an earlier one made."""
+        return frozenset(self._remembered)
 
     @property
     def whole(self) -> frozenset[int]:
@@ -274,6 +280,7 @@ class Admission:
             again.append(old)
             kept |= {view.buffer for view in used(old)} - self._restored
         self._restored |= kept
+        self._remembered.update(old.argument for old in again if isinstance(old, Input))
         yield from reversed(again)
 
     def _follow(self, step: Step) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.contract.contract import Contract
+from porter.contract.contract import Contract, Workload
 from porter.contract.toml import dumps, loads
 from porter.errors import InputError
 from porter.findings import Finding
@@ -61,6 +61,10 @@ class GoldenStandard:
 
     def sizes_near(self, contract: Contract, targets: Mapping[str, int]) -> None:
         """None: it has answers at the sizes that were recorded."""
+
+    def other_axes(self, contract: Contract) -> tuple[Workload, ...]:  # noqa: ARG002 - it knows none
+        """None: it answers to what was recorded alone."""
+        return ()
 
     def construction(self, sizes: Mapping[str, int]) -> None:
         """What is recorded says it of each workload."""

@@ -116,6 +116,7 @@ class Asking:
             drawn.signed if drawn else True,
             positions(self._contract, Role.OUT, Role.INOUT),
             positions(self._contract, Role.OUT),
+            workload.axes,
         )
         run, told = self._worker.run(Task(question.encoded(), Job(arguments)))
         self.seconds += run.seconds

@@ -145,6 +145,31 @@ class Reference:
         return function(*next((form for form in forms if len(form) <= len(kinds)), forms[-1]))
 
 
+def with_axes(inputs: Sequence[object], axes: int) -> list[object]:
+    """`inputs` with an axis more, their first in two parts, or one less, of which the first row is left.
+
+    That are those whose first axis is as long as that of the first tensor. Raises `ValueError` where one of these has
+    no other axis, or is of an odd length.
+    """
+    shapes = [value.shape for value in inputs if isinstance(value, torch.Tensor)]
+    if not axes or not shapes:
+        return list(inputs)
+    if not shapes[0] or (axes < 0 and len(shapes[0]) == 1):
+        raise ValueError("the first input has no axis to spare")
+    return [
+        _with_axes(value, axes) if isinstance(value, torch.Tensor) and value.shape[:1] == shapes[0][:1] else value
+        for value in inputs
+    ]
+
+
+def _with_axes(tensor: torch.Tensor, axes: int) -> torch.Tensor:
+    if axes < 0:
+        return tensor[0]
+    if tensor.shape[0] % 2:
+        raise ValueError("an axis of an odd length has no two parts")
+    return tensor.reshape(2, tensor.shape[0] // 2, *tensor.shape[1:])
+
+
 LARGE = 16  # sizes from here on mean the same wherever they stand; below, a number may be a kernel's width, or an axis
 
 

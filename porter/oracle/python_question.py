@@ -27,6 +27,7 @@ class Question:
 
     `seed`, `distribution` and `scale` say how inputs are drawn; unless `signed`, numbers that the reference draws from
     [0, 1) stay there. `written` are the positions of arguments that it may change, `blank` of those that hold nothing.
+    Inputs that share their first axis with the first of them have so many `axes` more, or fewer, than it says.
     """
 
     ask: Ask
@@ -37,6 +38,7 @@ class Question:
     signed: bool = True
     written: tuple[int, ...] = ()
     blank: tuple[int, ...] = ()
+    axes: int = 0
 
     def encoded(self) -> str:
         """As JSON."""
@@ -55,6 +57,7 @@ def decoded(text: str) -> Question:
         fields["signed"],
         tuple(fields["written"]),
         tuple(fields["blank"]),
+        fields["axes"],
     )
 
 

@@ -36,6 +36,7 @@ from porter.worker.run import Worker
 
 _WORKER = "porter.oracle.python_worker"
 _SEED = 20_021
+_SPLIT = 6  # rows of what is asked with an axis more, which makes them two times three
 _STATE_IT = 'state it in a contract that names it: reference = "{}"'
 
 
@@ -86,6 +87,21 @@ class PythonStandard:
         extents = {f"{p.name}_size{axis}": extent for p in found.parameters for axis, extent in enumerate(p.shape)}
         sizes = {**extents, **chosen}
         return {symbol: sizes[symbol] for symbol in contract.symbols}
+
+    def other_axes(self, contract: Contract) -> tuple[Workload, ...]:
+        """Workloads with an axis more and one less, as far as it runs there; a stated contract says how many it has."""
+        first = next((i.shape for i in self._written.inputs if i.dtype), ()) if not self.stated else ()
+        symbol = next((s for s, extent in self._sizes.symbols.items() if first[:1] == (extent,)), "") if first else ""
+        if not symbol:
+            return ()
+        tiny = contract.workloads[0]
+        sizes = {**tiny.sizes, symbol: _SPLIT}
+        found = (
+            replace(tiny, name=_counted(len(first) + axes), sizes=sizes, axes=axes)
+            for axes in (1, -1)
+            if self._describe(self._sizes.extents(sizes), axes) is not None
+        )
+        return tuple(found)
 
     def reference(self, contract: Contract) -> Reference:
         """Its answers; the first workload without one ends them and says why."""
@@ -145,9 +161,9 @@ class PythonStandard:
             raise InputError(f"{self.source.path}: {large}", _STATE_IT.format(self.source.path.name))
         return found
 
-    def _describe(self, extents: Mapping[int, int]) -> Description | None:
-        """Returns what it takes and gives at other sizes; None where it does not run."""
-        run, text = self.worker.run(Task(Question(Ask.DESCRIBE, extents).encoded(), Job()))
+    def _describe(self, extents: Mapping[int, int], axes: int = 0) -> Description | None:
+        """Returns what it takes and gives at other sizes, and with so many axes more; None where it does not run."""
+        run, text = self.worker.run(Task(Question(Ask.DESCRIBE, extents, axes=axes).encoded(), Job()))
         try:
             return description("\n".join(text)) if run.finished else None
         except ValueError:
@@ -222,6 +238,10 @@ class _Draft:
         symbol = f"{name}_size{axis}"
         self.tiny[symbol], self.odd[symbol] = tiny, odd
         return symbol
+
+
+def _counted(axes: int) -> str:
+    return "1 axis" if axes == 1 else f"{axes} axes"
 
 
 def _is_finite(value: TensorValue) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from porter.oracle.python_module import Changes, Reference, Resized, moved, parameters_of
+from porter.oracle.python_module import Changes, Reference, Resized, moved, parameters_of, with_axes
 from porter.oracle.python_question import CHANGED, Ask, Described, Description, Question, decoded
 from porter.simt.job import Fault, FaultKind, ScalarValue, TensorValue, Value
 from porter.worker.confine import confine
@@ -68,7 +68,7 @@ class _Server:
     def _describe(self, reference: Reference, question: Question) -> str:
         with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
             with Resized(question, drawing=False):
-                inputs = reference.inputs() if reference.has_inputs else []
+                inputs = with_axes(reference.inputs(), question.axes) if reference.has_inputs else []
             model = reference.model(question.extents)
             names = _numbered(reference.parameter_names(model), len(inputs))
             described = tuple(_described(name, value) for name, value in zip(names, inputs, strict=True))
@@ -85,7 +85,7 @@ class _Server:
     def _inputs(self, reference: Reference, question: Question) -> list[TensorValue]:
         torch.manual_seed(question.seed)
         with Resized(question, drawing=True):
-            inputs = reference.inputs()
+            inputs = with_axes(reference.inputs(), question.axes)
         parameters = enumerate(parameters_of(reference.model(question.extents)))
         state = [moved(tensor, question.seed, place) for place, (_, tensor) in parameters]
         return [_value(v) for v in (*inputs, *state) if isinstance(v, torch.Tensor)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from porter.contract.contract import Contract
+from porter.contract.contract import Contract, Workload
 from porter.findings import Finding
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode
@@ -51,6 +51,10 @@ class Standard(Protocol):
 
     def sizes_near(self, contract: Contract, targets: Mapping[str, int]) -> Mapping[str, int] | None:
         """Returns the sizes nearest to `targets` at which it has an answer; None where it knows of none."""
+        ...
+
+    def other_axes(self, contract: Contract) -> tuple[Workload, ...]:
+        """Returns workloads with other numbers of axes at which it has an answer, where nobody says how many it has."""
         ...
 
     def construction(self, sizes: Mapping[str, int]) -> Construction | None:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from porter.branch_coverage import BranchCoverage
 from porter.contract.contract import EntryKind
 from porter.launch_plan.library_work import LibraryWork, PlanRefusedError
 from porter.launch_plan.normal import same_work
@@ -110,7 +111,7 @@ class PlannedExecutable:
         Where the one before was the same call at larger sizes, grids that are as large have stopped growing.
         """
         try:
-            noted, launches, reads = self._rehearsed(job)
+            noted, launches, reads, coverage = self._rehearsed(job)
         except PlanError as error:
             return not_started(fatal(FaultKind.UNKNOWN, str(error)))
         larger = self.rehearsed.pop() if self.rehearsed else None
@@ -118,9 +119,9 @@ class PlannedExecutable:
         unknown = self.launched.unlike(launches, larger[1] if larger and _is_larger(larger[0], job) else ())
         unknown += [f"numbers that host code reads are taken as zero ({reads} times)"] if reads else []
         told = [Fault(FaultKind.UNKNOWN, "", 0, "", message) for message in unknown]
-        return not_started(*noted, *told)
+        return replace(not_started(*noted, *told), coverage=coverage)
 
-    def _rehearsed(self, job: Job) -> tuple[tuple[Fault, ...], list[Launch], int]:
+    def _rehearsed(self, job: Job) -> tuple[tuple[Fault, ...], list[Launch], int, BranchCoverage]:
         return self._run(job, _machine(replace(job, schedule=Schedule.SHUFFLED))).rehearsed()
 
     def _run(self, job: Job, machine: Machine) -> _PlannedRun:
@@ -200,8 +201,8 @@ class _PlannedRun:
             raise PlanError(next((fault.message for fault in noted[::-1]), "host code came to no end"))
         return self._read(planning)
 
-    def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int]:
-        """Returns what planning notes, its launches, and how many reads were answered by zeros."""
+    def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int, BranchCoverage]:
+        """Returns what planning notes, its launches, how many reads were answered by zeros, and the branches taken."""
         answers = list[bytes]()
         while True:
             planning = self._plan(1, answers)
@@ -211,7 +212,8 @@ class _PlannedRun:
             noted += self._library(planned).faults
             reads = [step for step in steps if isinstance(step, Read)]
             if planning.decoded.exit_code != _ASKS or len(answers) == MOST_READS or len(reads) <= len(answers):
-                return noted, [step for step in steps if isinstance(step, Launch)], len(answers)
+                taken = coverage_by(self.executable.sides, planning.decoded)
+                return noted, [step for step in steps if isinstance(step, Launch)], len(answers), taken
             answers.append(bytes(reads[len(answers)].source.shape[0]))
 
     def run(self, decoys: list[bool] | None = None) -> Run:

@@ -27,7 +27,8 @@ class CallHistory:
     `contributed` says of outputs whether they are others when nothing is launched. `launched` are kernels with the
     values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
     `arguments` says of each whole number that kernels took what it was in every call, `numbers` are those that were
-    compiled into them, `operations` is how many are written in the kernels of one call, at the most.
+    compiled into them, `operations` is how many are written in the kernels of one call, at the most. `remembered` are
+    the parameters of a class of which a call used what an earlier one had made.
     """
 
     calls: int = 0
@@ -40,6 +41,7 @@ class CallHistory:
     arguments: dict[tuple[str, str], SizeArgument] = field(default_factory=dict)
     numbers: set[int] = field(default_factory=set)
     operations: int = 0
+    remembered: dict[str, None] = field(default_factory=dict)
 
     def note_launches(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> None:
         """Keeps in mind what a plan of `job` that was carried out launches."""
@@ -51,6 +53,12 @@ class CallHistory:
         self.operations = max(self.operations, written)
         for launch in plan.launches:
             self.numbers.update(_compiled_numbers(launch, kernels[launch.kernel]))
+
+    def note_remembered(self, job: Job, arguments: Collection[int]) -> None:
+        """Keeps in mind of which parameters, by their numbers among the arguments, an earlier call's work was used."""
+        state = job.construction.state if job.construction else ()
+        first = len(job.arguments) - len(state)
+        self.remembered.update(dict.fromkeys(state[number - first] for number in sorted(arguments) if number >= first))
 
     def otherwise(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
         """Yields the numbers with which a plan of `job` launches that were a size of the tensors in every call before,

@@ -17,6 +17,7 @@ from porter.launch_plan.normal import nudged, same_work, work_of
 from porter.launch_plan.steps import Compute, Constant, LaunchPlan, Move, TensorView
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.simt.layouts import offset_of, strides_of
+from porter.simt.protocol import coverage_of
 from porter_triton.call_history import CallHistory
 from porter_triton.differences import distance
 from porter_triton.planned_calls import (
@@ -46,6 +47,7 @@ _REPEATS = 12  # of the second call, planned alone: what counts its calls plans 
 _VIEWS = frozenset({"t", "expand", "expand_as", "select", "slice", "narrow", "unbind", "chunk", "split", "unfold"})
 _TURNS = frozenset({"permute", "transpose", "movedim"})
 _COPIES = frozenset({"copy_", "clone", "contiguous", "cat", "stack", "pad", "constant_pad_nd", "repeat", "flip", "to"})
+_WORKED_ONCE = "it keeps what its first call made of its parameters, which were judged as if they never change: {}"
 _STRIDING = _VIEWS | _TURNS | {"as_strided"}
 _MOVING = _COPIES | _TURNS
 
@@ -148,16 +150,21 @@ class Calls:
         if history.launched and not function.permitted & _MOVING:
             missing = history.missing(plan, job, self._calls.admission)
             faults += [Fault(FaultKind.DECOY, "", 0, "", f"at sizes for a device {what}") for what in missing]
-        return replace(ended_run(*faults), finished=True)
+        return replace(ended_run(*faults), finished=True, coverage=coverage_of(dict(planned.last.branches)))
 
-    def idle(self, function: Function) -> tuple[Fault, ...]:
-        """Returns what shows, once all workloads were run, that a result owes nothing to the candidate's kernels."""
-        if function.permitted & _MOVING:
-            return ()
-        return tuple(
-            Fault(FaultKind.DECOY, "", 0, "", f"output {index} is the same when no kernel is launched")
-            for index, contributed in sorted(self._histories[function.name].contributed.items())
-            if not contributed
+    def concluded(self, function: Function) -> tuple[Fault, ...]:
+        """Returns what all workloads together show: results that owe nothing to the candidate's kernels, and which
+        parameters of a class it works on once.
+        """
+        history = self._histories[function.name]
+        found = [Fault(FaultKind.UNKNOWN, "", 0, "", _WORKED_ONCE.format(", ".join(history.remembered)))]
+        return (
+            *(found if history.remembered else ()),
+            *(
+                Fault(FaultKind.DECOY, "", 0, "", f"output {index} is the same when no kernel is launched")
+                for index, contributed in sorted(history.contributed.items())
+                if not contributed and not function.permitted & _MOVING
+            ),
         )
 
     def _request(self, function: Function, job: Job, count: int) -> PlanRequest:
@@ -186,6 +193,7 @@ class Calls:
         history = self._histories[function.name]
         history.signatures.update(dict.fromkeys(finished.signatures))
         history.note_launches(plan, job, self._calls.kernels)
+        history.note_remembered(job, self._calls.admission.remembered)
         return Call(plan, self._without_outputs(function, job, finished.run))
 
     def _without_outputs(self, function: Function, job: Job, run: Run) -> Run:

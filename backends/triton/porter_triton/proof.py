@@ -196,7 +196,7 @@ class InterpretedPort:
             execute,
             lambda: self._compiled(module, module.calls.signatures(function)),
             rehearse=rehearse,
-            conclude=lambda: module.calls.idle(called),
+            conclude=lambda: module.calls.concluded(called),
             named=lambda: module.named(function),
             operations=lambda job: module.calls.operations(called, job),
         )

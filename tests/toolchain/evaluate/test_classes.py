@@ -66,7 +66,10 @@ def packed_once(source):
 
 
 def test_a_class_may_pack_its_parameters_once_and_nothing_else(verdict):
-    assert isinstance(verdict(packed_once("self.norm.bias")).outcome, Verified)
+    packed = verdict(packed_once("self.norm.bias")).outcome
+    assert isinstance(packed, Verified)
+    assert "as if they never change: gate.weight, norm.bias" in packed.caveat
+    assert "never change" not in verdict(CANDIDATE).outcome.caveat
     assert isinstance(verdict(packed_once("x")).outcome, Wrong)
 
 

@@ -10,7 +10,10 @@ from porter.backend import Port, PortedFile
 from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
 from porter.contract.dtype import DType
 from porter.evaluate.bench import CUDA_WARP_SIZE, bench
+from porter.evaluate.device_sizes import DeviceSizes
 from porter.evaluate.judge import judge
+from porter.evaluate.judging import Judging
+from porter.evaluate.outcome import Verified
 from porter.evaluate.ported import emulated
 from porter.evaluate.rehearsal import rehearsals
 from porter.evaluate.side import original_side
@@ -83,7 +86,10 @@ def outcomes(build_cache):
             held = reference if file != "tensors.cpp" else returned(reference)
             for name, each in zip(names, candidates, strict=True):
                 at = rehearsals(CONTRACT, {}, {}, lambda _: None) if name in dict(TOLD) else ()
-                found[name] = judge(held, each, at, is_trusted=False)
+                outcome = judge(held, each, is_trusted=False)
+                if isinstance(outcome, Verified):
+                    outcome = DeviceSizes(each, at, Judging(0, {})).named(outcome, held.habits)
+                found[name] = outcome
         return found
 
 

@@ -19,7 +19,9 @@ from porter.contract.contract import (
 from porter.contract.dtype import DType
 from porter.evaluate.bench import CUDA_WARP_SIZE, bench
 from porter.evaluate.calling import Called
+from porter.evaluate.device_sizes import DeviceSizes
 from porter.evaluate.judge import judge
+from porter.evaluate.judging import Judging
 from porter.evaluate.outcome import Outcome, Verified
 from porter.evaluate.rehearsal import rehearsals
 from porter.evaluate.side import Side, original_side
@@ -133,4 +135,7 @@ class Judge:
                 return Verdict(codes, found)
             candidates = found if compiling else tuple(replace(candidate, compiled=tuple) for candidate in found)
             at = rehearsals(CONTRACT, {}, {}, lambda _: None)
-            return Verdict(codes, judge(self._reference, candidates, at))
+            outcome = judge(self._reference, candidates)
+            if isinstance(outcome, Verified):
+                outcome = DeviceSizes(candidates, at, Judging(0, {})).named(outcome, self._reference.habits)
+            return Verdict(codes, outcome)

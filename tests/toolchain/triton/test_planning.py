@@ -31,7 +31,7 @@ def runs(tmp_path):
         job = Job((TensorValue(DType.FLOAT32, (count,), numbers(count)),))
         with calls_of(path, tmp_path / "work", Limits(cpu_s=10.0)) as made:
             function = Function("forward", permitted=permitted)
-            return [made.run(function, job) for _ in range(calls)], made.idle(function)
+            return [made.run(function, job) for _ in range(calls)], made.concluded(function)
 
     return called
 

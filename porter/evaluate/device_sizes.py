@@ -1,0 +1,210 @@
+"""What a candidate's host code asks for at sizes for a device, and where that can be executed.
+
+Nothing is executed at these sizes: host code alone is run there. A kernel, a value that is compiled into one, or a side
+of a branch of host code that no workload has is looked for at smaller sizes, and executed at the smallest that have it
+where that does not take too long. What then is left is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from porter.branch_coverage import BranchCoverage
+from porter.contract.contract import Contract, Workload
+from porter.contract.materialise import shape_of
+from porter.evaluate.judge import Candidate, at_line, broken_rules, described
+from porter.evaluate.judging import Judging
+from porter.evaluate.outcome import Refused, Verified
+from porter.evaluate.rehearsal import Rehearsal, Sizes
+from porter.evaluate.size_space import OPERATION_MS
+from porter.evaluate.telling import Held, Telling
+from porter.oracle.reference import Reference
+from porter.simt.job import FaultKind, Run
+
+_REHEARSED = "its host code at sizes for a device"
+_UNLAUNCHED = "launches that no device takes"
+_MOST_CALLS = 160  # of host code, in looking for smaller sizes: some milliseconds each
+_MOST_FOUND = 4
+# What a call may take to interpret, or the original on the CPU: 4,096 blocks, where grids often stop, take about four
+# seconds of the interpreter, and a million elements one of the executor.
+MOST_MS = 8_000.0
+_MOST_ELEMENTS = 1 << 22
+_USUAL_ELEMENTS = 4_096  # of the workload whose sizes are kept where they will do: enough to work on, and soon done
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a rehearsed call showed that nothing executed has, and the sizes that it was seen at."""
+
+    candidate: Candidate
+    rehearsal: Rehearsal
+    sizes: Sizes
+    what: str
+
+
+@dataclass
+class _Told:
+    """What is said of calls at sizes for a device, by what it is about, and what is new in them."""
+
+    said: dict[str, str] = field(default_factory=dict)
+    seen: list[_Seen] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class DeviceSizes:
+    """Calls of `candidates` at sizes for a device. `habits` are rules that the original breaks as well."""
+
+    candidates: Sequence[Candidate]
+    rehearsals: Sequence[Rehearsal]
+    judging: Judging
+
+    def named(self, verified: Verified, habits: frozenset[FaultKind]) -> Verified | Refused:
+        """The verdict with what is asked for there and was not executed, or the rule that is broken there."""
+        told = self._told(verified.coverage, habits)
+        return told if isinstance(told, Refused) else verified.reaching(tuple(told.said.values()))
+
+    def held(self, reference: Reference, verified: Verified, asked: Telling) -> Held:
+        """The verdict over the workloads of `reference` and over the smallest that have what is asked for there."""
+        told = self._told(verified.coverage, reference.habits)
+        if isinstance(told, Refused):
+            return reference, told
+        workloads = self._workloads(reference.contract, verified.coverage, told.seen)
+        if not workloads:
+            return reference, verified.reaching(tuple(told.said.values()))
+        reference, outcome = replace(asked, most_ms=MOST_MS).held(reference, verified, workloads)
+        return reference, self.named(outcome, reference.habits) if isinstance(outcome, Verified) else outcome
+
+    def _told(self, known: BranchCoverage, habits: frozenset[FaultKind]) -> _Told | Refused:
+        told = _Told()
+        for candidate in self.candidates:
+            for rehearsal in self.rehearsals if candidate.rehearse else ():
+                if refused := _rehearse(candidate, rehearsal, known, habits, told):
+                    return refused
+        return told
+
+    def _workloads(self, contract: Contract, known: BranchCoverage, seen: Sequence[_Seen]) -> tuple[Workload, ...]:
+        """The smallest calls that have what was `seen`, as far as they may be executed."""
+        plain = [w for w in contract.workloads if _is_plain(w)]
+        if not plain or not self.judging.edges:
+            return ()
+        small = min(plain, key=lambda w: abs(_elements(contract, w.sizes) - _USUAL_ELEMENTS))
+        search = _Search(small.sizes, frozenset(self.judging.fixed), known)
+        found = list[Sizes]()
+        for one in {(one.what, id(one.candidate)): one for one in reversed(seen)}.values():
+            sizes = None if len(found) == _MOST_FOUND else search.smallest(one, found)
+            if sizes is not None and _is_short(contract, one, sizes):
+                found.append(sizes)
+        workloads = (
+            replace(small, name=f"as at sizes for a device {n}", sizes=sizes, scale=1.0)
+            for n, sizes in enumerate(found, 1)
+        )
+        return self.judging.reseeded(replace(contract, workloads=tuple(workloads))).workloads
+
+
+def _rehearse(
+    candidate: Candidate, rehearsal: Rehearsal, known: BranchCoverage, habits: frozenset[FaultKind], told: _Told
+) -> Refused | None:
+    """Returns what a candidate may not do, and keeps what has to be said of it.
+
+    Host code that raises there is not accused, since it may depend on results, which are missing: the outcome says that
+    nothing more was seen of it.
+    """
+    assert candidate.rehearse is not None
+    ended, came_to_its_end = "", False
+    for sizes, job in rehearsal.jobs:
+        run = candidate.rehearse(job)
+        if broken := broken_rules(run.faults, habits):
+            return Refused(f"{broken[0].code}: {at_line(broken[0])}{broken[0].message}", broken)
+        told.seen.extend(_Seen(candidate, rehearsal, sizes, what) for what in _new(run, known))
+        told.said.update((key, text) for key, text in _said(run) if key not in told.said)
+        ended = next((described(fault) for fault in run.faults if fault.fatal), "")
+        if not ended and (came_to_its_end or candidate.warp_size is None):
+            break  # of C++ one at smaller sizes behind it shows grids that do not grow
+        came_to_its_end = came_to_its_end or not ended
+    if ended and not came_to_its_end:
+        told.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {ended}")
+    return None
+
+
+def _said(run: Run) -> Iterator[tuple[str, str]]:
+    """Yields what a rehearsed call shows, as the outcome says it, with what it is about."""
+    for fault in run.faults:
+        if fault.kind is FaultKind.LAUNCH:  # which smaller sizes do not show
+            refused = fault.message if fault.fatal else f"a launch is refused: {fault.message}"
+            yield _UNLAUNCHED, f"at sizes for a device {refused}"
+        elif fault.kind is FaultKind.UNKNOWN and not fault.fatal:
+            yield fault.message, f"at sizes for a device {fault.message}"
+
+
+def _new(run: Run, known: BranchCoverage) -> Iterator[str]:
+    """Yields what a rehearsed call has that nothing executed had: launches, and sides of branches."""
+    yield from (f.message for f in run.faults if f.kind is FaultKind.UNKNOWN and not f.fatal)
+    yield from (side.described for side in sorted(run.coverage.taken - known.taken) if side.way and not side.fails)
+
+
+class _Search:
+    """Looks for the smallest sizes at which a rehearsed call still shows something.
+
+    One size after the other, the largest first, is what it is in the call with the sizes `least`, else is halved while
+    that will do, by which it stays what it is a multiple of, and then lowered as far as it goes.
+    """
+
+    def __init__(self, least: Sizes, fixed: frozenset[str], known: BranchCoverage) -> None:
+        self._least = least
+        self._fixed = fixed
+        self._known = known
+        self._calls = 0
+
+    def smallest(self, seen: _Seen, others: Sequence[Sizes]) -> Sizes | None:
+        """Returns the sizes; None where it cannot be found any more, one of the `others` shows it, too, or only two
+        calls together do.
+        """
+        if any(self._shows(seen, sizes) for sizes in others) or not self._shows(seen, seen.sizes):
+            return None
+        sizes = dict(seen.sizes)
+        for symbol in sorted(sizes.keys() - self._fixed, key=lambda s: (-sizes[s], s)):
+            sizes[symbol] = self._lowered(seen, sizes, symbol)
+        return sizes if self._calls < _MOST_CALLS else None
+
+    def _lowered(self, seen: _Seen, sizes: Sizes, symbol: str) -> int:
+        def shows(size: int) -> bool:
+            return self._shows(seen, {**sizes, symbol: size})
+
+        low, high = self._least[symbol], sizes[symbol]
+        if low >= high or shows(low):
+            return min(low, high)
+        while high // 2 > low and shows(high // 2):
+            high //= 2
+        low = max(low, high // 2)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if shows(middle) else (middle, high)
+        return high
+
+    def _shows(self, seen: _Seen, sizes: Sizes) -> bool:
+        job = seen.rehearsal.call(sizes) if self._calls < _MOST_CALLS else None
+        if job is None or seen.candidate.rehearse is None:
+            return False
+        self._calls += 1
+        return seen.what in _new(seen.candidate.rehearse(job), self._known)
+
+
+def _is_plain(workload: Workload) -> bool:
+    """Returns whether a workload has nothing but sizes and contents."""
+    chosen = workload.scalars or workload.dtypes or workload.takes or workload.layouts or workload.axes
+    return not (chosen or workload.device_only)
+
+
+def _is_short(contract: Contract, seen: _Seen, sizes: Sizes) -> bool:
+    """Returns whether original and candidate may be executed at these sizes."""
+    job, count = seen.rehearsal.call(sizes), seen.candidate.operations
+    is_short = count is None or (job is not None and count(job) * OPERATION_MS <= MOST_MS)
+    return is_short and _elements(contract, sizes) <= _MOST_ELEMENTS
+
+
+def _elements(contract: Contract, sizes: Mapping[str, int]) -> int:
+    """Returns how many elements all tensors have together."""
+    workload = Workload("", sizes, 0)
+    return sum(prod(shape_of(tensor, workload)) for tensor in contract.tensors)
