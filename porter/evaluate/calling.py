@@ -14,7 +14,7 @@ from itertools import takewhile
 from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
 from porter.evaluate.outcome import Fidelity, NotBuilt
 from porter.evaluate.ported import Candidates, Ported, Signature
-from porter.simt.job import Execute, Fault, FaultKind, Job, Run, TensorValue
+from porter.simt.job import Execute, Fault, FaultKind, Job, Run, TensorValue, Value
 
 FORWARD, MODEL = "forward", "ModelNew"
 _FLAT = (EntryKind.POINTER, EntryKind.KERNEL)  # their tensors are counts of elements, whatever shape these have
@@ -121,8 +121,11 @@ class _Call:
 
     def _reduced(self, job: Job) -> Job:
         """`job` with the arguments that the function takes, in its order."""
-        named = {a.name: value for a, value in zip(self.contract.arguments, job.arguments, strict=True)}
-        return replace(job, arguments=tuple(named[argument.name] for argument in self.as_called.arguments))
+        return replace(job, arguments=self._taken(job.arguments), before=self._taken(job.before) if job.before else ())
+
+    def _taken(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
+        named = {a.name: value for a, value in zip(self.contract.arguments, arguments, strict=True)}
+        return tuple(named[argument.name] for argument in self.as_called.arguments)
 
     def _whole(self, run: Run, job: Job) -> Run:
         """The run as one of the contract's `job`: what was returned stands where it would have been written."""

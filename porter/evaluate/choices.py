@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from porter.branch_coverage import united
 from porter.contract.branches import sides
 from porter.contract.contract import Contract, Workload
 from porter.contract.selections import Selection, selected
 from porter.evaluate.doubt import unsound, written
 from porter.evaluate.judging import decides
+from porter.oracle.outputs import numbers_in
 from porter.oracle.reference import Reference
 from porter.simt.job import FaultKind
 
@@ -64,24 +67,32 @@ def examined(
             left_out.append(_LEFT_OUT.format(workload.name, because))
         else:
             sound.append(deciding(contract, reference, is_code=is_code) if workload.takes else reference)
-    added, without = _added(contract, examine, further, seconds, is_code=is_code)
+    added, without = _added(contract, examine, further, joined(contract, sound), is_code=is_code)
     left_out.extend([_NO_ANSWER.format(", ".join(without))] if without else [])
     return Examined(joined(contract, [*sound, *added]), tuple(wrong), "; ".join(left_out))
 
 
 def _added(
-    contract: Contract, examine: Examine, further: Sequence[Workload], seconds: float, *, is_code: bool
+    contract: Contract, examine: Examine, further: Sequence[Workload], first: Reference, *, is_code: bool
 ) -> tuple[list[Reference], list[str]]:
-    """The original at `further` workloads, while there is time, and the names of those it has no sound answer to."""
+    """The original at `further` workloads, while there is time, and the names of those it has no sound answer to.
+
+    A value by which the original branches as it does for none of the `first` workloads is one that it is meant for.
+    """
     added, without = list[Reference](), list[str]()
+    seconds, known = first.seconds, first.coverage.taken
     for workload in further:
         if seconds > _BUDGET_S:
             without.append(f"{workload.name} (no time)")
             continue
         reference = examine(at_workloads(contract, [workload]))
         seconds += reference.seconds
+        if workload.scalars and (unsound(reference) or not _is_finite(reference)):
+            continue  # a value that was drawn for a number, and that the operator is not for
         if unsound(reference) and not _is_empty(reference):
             without.append(workload.name)
+        elif workload.scalars and any(side.is_branch for side in reference.coverage.taken - known):
+            added.append(reference)
         else:
             added.append(deciding(contract, reference, is_code=is_code))
     return added, without
@@ -92,6 +103,11 @@ def deciding(contract: Contract, reference: Reference, *, is_code: bool = False)
     takes_nothing = is_code and not reference.because
     told = (replace(e, decides=decides(contract, e, takes_nothing=takes_nothing)) for e in reference.expected)
     return replace(reference, expected=tuple(told))
+
+
+def _is_finite(reference: Reference) -> bool:
+    """Returns whether all that is answered are numbers."""
+    return all(bool(np.isfinite(numbers_in(value)).all()) for value in written(reference) if value.dtype.is_float)
 
 
 def _is_empty(reference: Reference) -> bool:

@@ -15,18 +15,19 @@ from porter.branch_coverage import BranchCoverage
 from porter.contract.contract import Contract, Workload
 from porter.contract.materialise import shape_of
 from porter.evaluate.judge import Candidate, at_line, broken_rules, described
-from porter.evaluate.judging import Judging
+from porter.evaluate.judging import Judging, is_plain
 from porter.evaluate.outcome import Refused, Verified
 from porter.evaluate.rehearsal import Rehearsal, Sizes
 from porter.evaluate.size_space import OPERATION_MS
 from porter.evaluate.telling import Held, Telling
 from porter.oracle.reference import Reference
-from porter.simt.job import FaultKind, Run
+from porter.simt.job import FaultKind, Run, Value
 
 _REHEARSED = "its host code at sizes for a device"
 _UNLAUNCHED = "launches that no device takes"
 _MOST_CALLS = 160  # of host code, in looking for smaller sizes: some milliseconds each
 _MOST_FOUND = 4
+_MORE = 16  # the part that sizes are enlarged by
 # What a call may take to interpret, or the original on the CPU: 4,096 blocks, where grids often stop, take about four
 # seconds of the interpreter, and a million elements one of the executor.
 MOST_MS = 8_000.0
@@ -86,7 +87,7 @@ class DeviceSizes:
 
     def _workloads(self, contract: Contract, known: BranchCoverage, seen: Sequence[_Seen]) -> tuple[Workload, ...]:
         """The smallest calls that have what was `seen`, as far as they may be executed."""
-        plain = [w for w in contract.workloads if _is_plain(w)]
+        plain = [w for w in contract.workloads if is_plain(w)]
         if not plain or not self.judging.edges:
             return ()
         small = min(plain, key=lambda w: abs(_elements(contract, w.sizes) - _USUAL_ELEMENTS))
@@ -113,15 +114,17 @@ def _rehearse(
     """
     assert candidate.rehearse is not None
     ended, came_to_its_end = "", False
+    before: tuple[Value, ...] = ()
     for sizes, job in rehearsal.jobs:
-        run = candidate.rehearse(job)
+        run = candidate.rehearse(replace(job, before=before))
+        before = job.arguments
         if broken := broken_rules(run.faults, habits):
             return Refused(f"{broken[0].code}: {at_line(broken[0])}{broken[0].message}", broken)
         told.seen.extend(_Seen(candidate, rehearsal, sizes, what) for what in _new(run, known))
         told.said.update((key, text) for key, text in _said(run) if key not in told.said)
         ended = next((described(fault) for fault in run.faults if fault.fatal), "")
-        if not ended and (came_to_its_end or candidate.warp_size is None):
-            break  # of C++ one at smaller sizes behind it shows grids that do not grow
+        if not ended and came_to_its_end:
+            break  # two of them show grids that do not grow
         came_to_its_end = came_to_its_end or not ended
     if ended and not came_to_its_end:
         told.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {ended}")
@@ -166,7 +169,13 @@ class _Search:
         sizes = dict(seen.sizes)
         for symbol in sorted(sizes.keys() - self._fixed, key=lambda s: (-sizes[s], s)):
             sizes[symbol] = self._lowered(seen, sizes, symbol)
-        return sizes if self._calls < _MOST_CALLS else None
+        return self._with_more(seen, sizes) if self._calls < _MOST_CALLS else None
+
+    def _with_more(self, seen: _Seen, sizes: Sizes) -> Sizes:
+        """Returns sizes of which the largest is a little larger: what has just begun there has more to do."""
+        free = sorted(sizes.keys() - self._fixed, key=lambda s: (-sizes[s], s))
+        larger = {**sizes, free[0]: sizes[free[0]] + sizes[free[0]] // _MORE} if free else sizes
+        return larger if self._shows(seen, larger) else sizes
 
     def _lowered(self, seen: _Seen, sizes: Sizes, symbol: str) -> int:
         def shows(size: int) -> bool:
@@ -189,12 +198,6 @@ class _Search:
             return False
         self._calls += 1
         return seen.what in _new(seen.candidate.rehearse(job), self._known)
-
-
-def _is_plain(workload: Workload) -> bool:
-    """Returns whether a workload has nothing but sizes and contents."""
-    chosen = workload.scalars or workload.dtypes or workload.takes or workload.layouts or workload.axes
-    return not (chosen or workload.device_only)
 
 
 def _is_short(contract: Contract, seen: _Seen, sizes: Sizes) -> bool:

@@ -135,7 +135,8 @@ class _Trial:
             if broken is not None:
                 return _stopped(broken, candidate, place, self.checked)
             self.launched = self.launched or bool(run.launches)
-            self.coverage |= run.coverage
+            if not (run.launches and _is_empty(given)):
+                self.coverage |= run.coverage  # what is launched for nothing is not executed
             if unseen := _unseen(contract, run):
                 self.said.setdefault(workload.name, unseen)
             if reading := _unacquired(run, self.excused):

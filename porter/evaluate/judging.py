@@ -11,6 +11,7 @@ from porter.contract.dtype import DType
 from porter.contract.materialise import materialise, retyped
 from porter.contract.validate import satisfies
 from porter.contract.workloads import choose_sizes, is_innermost
+from porter.evaluate.drawn_numbers import drawn_numbers, may_be_unmeant
 from porter.evaluate.drawn_sizes import Fit, drawn_sizes
 from porter.oracle.jobs import job
 from porter.oracle.reference import Expected
@@ -58,7 +59,7 @@ class Judging:
 
         `fit` gives sizes near some at which the original has an answer; without it the contract's conditions do.
         """
-        plain = [w for w in contract.workloads if not (w.scalars or w.dtypes or w.takes or w.device_only or w.layouts)]
+        plain = [w for w in contract.workloads if is_plain(w)]
         if not plain or contract.entry.kind is EntryKind.PROGRAM:
             return ()
         by_size = sorted(plain, key=lambda w: (_elements(contract, w), w.name))
@@ -70,6 +71,14 @@ class Judging:
         tiles = self._tiles(contract, small, fit) if self.edges else ()
         wide = _beyond_half(contract, small)
         return tuple(self._drawn(w) for w in (*again, *scales, *wide, *kinds, *edges, *tiles))
+
+    def numbers(self, contract: Contract) -> tuple[Workload, ...]:
+        """Workloads with other values of numbers that are no sizes, which a contract has of nobody who states them."""
+        plain = [w for w in contract.workloads if is_plain(w)]
+        if not plain or not self.edges or contract.entry.kind is EntryKind.PROGRAM:
+            return ()
+        base = min(plain, key=lambda w: _elements(contract, w))
+        return tuple(self._drawn(w) for w in drawn_numbers(contract, base, self.seed))
 
     def _tiles(self, contract: Contract, small: Workload, fit: Fit | None) -> Iterator[Workload]:
         """Workloads at sizes that this judgement alone has."""
@@ -85,14 +94,20 @@ class Judging:
         return replace(workload, seed=int.from_bytes(digest, "little"))
 
 
+def is_plain(workload: Workload) -> bool:
+    """Returns whether a workload has nothing but sizes and contents."""
+    chosen = workload.scalars or workload.dtypes or workload.takes or workload.layouts or workload.axes
+    return not (chosen or workload.device_only)
+
+
 def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> bool:
     """Returns whether an answer that differs is wrong; else it is said.
 
     No standard settles what a minimum makes of a NaN, which of two equal elements is the largest, how many axes an
-    operator is for whose reference takes any, and whether nothing may be asked of one, unless an original's own code
-    `takes_nothing` soundly.
+    operator is for whose reference takes any, whether a factor may be less than zero, and whether nothing may be asked
+    of one, unless an original's own code `takes_nothing` soundly.
     """
-    if expected.workload.axes:
+    if expected.workload.axes or may_be_unmeant(contract, expected.workload):
         return False
     kind = expected.workload.distribution
     arguments = job(contract, expected.workload, given=expected.arguments).arguments

@@ -148,7 +148,8 @@ class Originals:
             return examined(settled, look, is_code=True)
         wanted, left_out = self.judging.wanted(settled)
         drawn = self.judging.reseeded(wanted)
-        found = examined(drawn, look, self.judging.further(drawn), is_code=True)
+        numbers = () if self.stated else self.judging.numbers(drawn)
+        found = examined(drawn, look, (*self.judging.further(drawn), *numbers), is_code=True)
         return replace(found, left_out="; ".join(filter(None, (found.left_out, left_out))))
 
     def examined(self, contract: Contract, execute: Execute, *, once: bool = False) -> Reference:

@@ -14,6 +14,7 @@ from random import Random
 
 from porter.contract.contract import Contract, ScalarArg, Workload
 from porter.contract.dtype import DType
+from porter.evaluate.drawn_numbers import may_be_unmeant
 from porter.evaluate.size_space import LARGEST, PRODUCT, TILE, Axis, SizeSpace
 
 # How much a number tells: what the candidate alone has may be wrong.
@@ -55,7 +56,8 @@ def telling_workloads(
     more = 1.0 + _BUDGET_OF_OPERATION * own.operations
     choices: dict[Choice, list[Workload]] = {}
     for workload in contract.workloads:
-        if not workload.device_only and 0 not in workload.sizes.values():
+        is_asked = not workload.device_only and 0 not in workload.sizes.values()
+        if is_asked and not may_be_unmeant(contract, workload):
             choices.setdefault(_choice(workload), []).append(workload)
     plain: Choice = ((), ())
     arguments = _arguments(contract)
@@ -89,8 +91,9 @@ def _is_tile(number: int) -> bool:
 
 
 def _choice(workload: Workload) -> Choice:
-    """Returns what a workload chooses of the operator beside its sizes."""
-    return tuple(sorted(workload.dtypes.items())), tuple(sorted(workload.scalars.items()))
+    """Returns what a workload chooses of the operator beside its sizes; a fraction chooses nothing."""
+    scalars = {name: value for name, value in workload.scalars.items() if float(value).is_integer()}
+    return tuple(sorted(workload.dtypes.items())), tuple(sorted(scalars.items()))
 
 
 def _arguments(contract: Contract) -> list[Axis]:

@@ -12,17 +12,23 @@ from dataclasses import dataclass, field
 from math import prod
 
 from porter.launch_plan.steps import Bytes, Launch
+from porter.simt.job import TensorValue, Value
 
 _FEW_LAUNCHES = 3  # by which a feature that has one value may have it by chance
 _LARGEST_NUMBER = 8
+_SEVERAL = 3  # times; calls are rehearsed at a quarter of their sizes, and at half of one
 
 
 @dataclass
 class Launched:
-    """Kernels by their symbols with what their launches had: how many there were, grids, and values of features."""
+    """Kernels by their symbols with what their launches had: how many there were, grids, and values of features.
+
+    `stops` are the numbers of blocks that a kernel is seen not to go beyond however large a call is.
+    """
 
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     grids: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    stops: set[tuple[str, int]] = field(default_factory=set)
     values: dict[tuple[str, str], set[object]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, launches: Iterable[Launch]) -> None:
@@ -47,7 +53,9 @@ class Launched:
             odd = [n for n, value in _features(launch) if self._is_new(launch.kernel, n, value)]
             if odd:
                 found.append(f"`{name}` is launched with another {', '.join(odd)} than by any workload")
-            if (blocks := prod(launch.grid)) == before.get(launch.kernel) and self._has_outgrown(launch.kernel, blocks):
+            if (blocks := prod(launch.grid)) == before.get(launch.kernel):
+                self.stops.add((launch.kernel, blocks))
+            if (launch.kernel, blocks) in self.stops and self._has_outgrown(launch.kernel, blocks):
                 found.append(f"`{name}` stops at a grid of {blocks} blocks, which no workload reaches")
         return list(dict.fromkeys(found))
 
@@ -67,3 +75,13 @@ def _features(launch: Launch) -> Iterator[tuple[str, object]]:
     for name, value in launch.arguments:
         if isinstance(value, Bytes) and len(value.content) <= 4 * ((_LARGEST_NUMBER + 2) // 3):
             yield f"argument {int(name) + 1}", "an address" if value.pointers else value.content
+
+
+def is_larger(one: Sequence[Value], other: Sequence[Value]) -> bool:
+    """Returns True where no extent of the arguments `one` is smaller than in `other`, and some are several times as
+    large; not where there are none.
+    """
+    shapes = [(a.shape, b.shape) for a, b in zip(one, other, strict=False)
+              if isinstance(a, TensorValue) and isinstance(b, TensorValue)]  # fmt: skip
+    extents = [pair for a, b in shapes for pair in zip(a, b, strict=False)]
+    return all(a >= b for a, b in extents) and any(a >= _SEVERAL * b > 0 for a, b in extents)

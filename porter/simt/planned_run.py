@@ -37,11 +37,10 @@ from porter.simt.job import (
     Limits,
     Run,
     Schedule,
-    TensorValue,
     Value,
     unlaunchable,
 )
-from porter.simt.launched import Launched
+from porter.simt.launched import Launched, is_larger
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
 from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, place_of, run_of
@@ -52,7 +51,6 @@ _ASKS = 75  # how a planning process ends that waits for an answer
 MOST_READS = 64
 A_FEW_BYTES = 64  # of the device that host code may read in a job and decide by
 MANY_CALLS = 32
-_SEVERAL = 3  # times; calls are rehearsed at a quarter of their sizes, and at half of one
 _COUNTING_S = 0.5  # of processor time that carrying out later calls may take, so that a kernel which counts them shows
 _DRAWS = (0.0, 0.125)  # of the words that were read, the part that other answers are made of; one at the least
 _MOST_COMPARED = 20_000  # steps of later calls
@@ -67,8 +65,8 @@ class PlannedExecutable:
     """An executable that plans, and `device`, which carries plans out.
 
     `permitted` are the operators of the library that its original's own host code applies.
-    `launched` is what its jobs launched, `rehearsed` the last call at sizes for a device, `decoys` whether the answers
-    of jobs stayed as they were when none of their kernels was launched.
+    `launched` is what its jobs launched, `rehearsed` what the last call at sizes for a device launched, `decoys`
+    whether the answers of jobs stayed as they were when none of their kernels was launched.
     """
 
     executable: Executable
@@ -76,7 +74,7 @@ class PlannedExecutable:
     limits: Limits
     permitted: frozenset[str] = frozenset()
     launched: Launched = field(default_factory=Launched)
-    rehearsed: list[tuple[Job, list[Launch]]] = field(default_factory=list)
+    rehearsed: list[list[Launch]] = field(default_factory=list)
     decoys: list[bool] = field(default_factory=list)
 
     def execute(self, job: Job) -> Run:
@@ -111,12 +109,12 @@ class PlannedExecutable:
         Where the one before was the same call at larger sizes, grids that are as large have stopped growing.
         """
         try:
-            noted, launches, reads, coverage = self._rehearsed(job)
+            noted, launches, reads, coverage = self._rehearsed(replace(job, before=()))
         except PlanError as error:
             return not_started(fatal(FaultKind.UNKNOWN, str(error)))
-        larger = self.rehearsed.pop() if self.rehearsed else None
-        self.rehearsed.append((job, launches))
-        unknown = self.launched.unlike(launches, larger[1] if larger and _is_larger(larger[0], job) else ())
+        larger = self.rehearsed.pop() if self.rehearsed else []
+        self.rehearsed.append(launches)
+        unknown = self.launched.unlike(launches, larger if is_larger(job.before, job.arguments) else ())
         unknown += [f"numbers that host code reads are taken as zero ({reads} times)"] if reads else []
         told = [Fault(FaultKind.UNKNOWN, "", 0, "", message) for message in unknown]
         return replace(not_started(*noted, *told), coverage=coverage)
@@ -127,14 +125,6 @@ class PlannedExecutable:
     def _run(self, job: Job, machine: Machine) -> _PlannedRun:
         calls = (job.before, job.arguments) if job.before else (job.arguments,)
         return _PlannedRun(self.executable, self.device, job, self.limits, calls, machine, self.permitted)
-
-
-def _is_larger(one: Job, other: Job) -> bool:
-    """Returns True where no extent of `one` is smaller than in `other`, and some are several times as large."""
-    shapes = [(a.shape, b.shape) for a, b in zip(one.arguments, other.arguments, strict=True)
-              if isinstance(a, TensorValue) and isinstance(b, TensorValue)]  # fmt: skip
-    extents = [pair for a, b in shapes for pair in zip(a, b, strict=False)]
-    return all(a >= b for a, b in extents) and any(a >= _SEVERAL * b > 0 for a, b in extents)
 
 
 def calls_outside(planning: Executable) -> list[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 from porter.launch_plan.admission import Admission
 from porter.launch_plan.normal import numbers_of
 from porter.launch_plan.steps import Fill, Input, Launch, LaunchPlan, Move, Scalar, TensorView
 from porter.launch_plan.views import extent_bytes, written
 from porter.simt.job import Job, Run, TensorValue
+from porter.simt.launched import is_larger
 from porter_triton.differences import is_other_everywhere, same
 from porter_triton.kernel_rules import constants_of
 from porter_triton.records import CompileTime, KernelText
@@ -28,7 +31,9 @@ class CallHistory:
     values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
     `arguments` says of each whole number that kernels took what it was in every call, `numbers` are those that were
     compiled into them, `operations` is how many are written in the kernels of one call, at the most. `remembered` are
-    the parameters of a class of which a call used what an earlier one had made.
+    the parameters of a class of which a call used what an earlier one had made. `grids` are how many programs launches
+    of a kernel had, `stops` what they are seen not to go beyond however large a call is, `rehearsed` the
+    kernels and grids of the last call that nobody carried out.
     """
 
     calls: int = 0
@@ -42,6 +47,9 @@ class CallHistory:
     numbers: set[int] = field(default_factory=set)
     operations: int = 0
     remembered: dict[str, None] = field(default_factory=dict)
+    grids: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    stops: set[tuple[str, int]] = field(default_factory=set)
+    rehearsed: set[tuple[str, int]] = field(default_factory=set)
 
     def note_launches(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> None:
         """Keeps in mind what a plan of `job` that was carried out launches."""
@@ -53,6 +61,7 @@ class CallHistory:
         self.operations = max(self.operations, written)
         for launch in plan.launches:
             self.numbers.update(_compiled_numbers(launch, kernels[launch.kernel]))
+            self.grids[kernels[launch.kernel].name].add(prod(launch.grid))
 
     def note_remembered(self, job: Job, arguments: Collection[int]) -> None:
         """Keeps in mind of which parameters, by their numbers among the arguments, an earlier call's work was used."""
@@ -103,6 +112,20 @@ class CallHistory:
         before = {switch for name, other in self.launched if name == kernel for switch in other.split(", ")}
         new = [s for s in switches.split(", ") if s not in before and s.partition("=")[2] not in sizes]
         return f"it launches {kernel} with {', '.join(new)}, which no workload did" if any(new) else ""
+
+    def stopping(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
+        """Yields launches whose grids stop growing at more programs than any call had.
+
+        These are as large as in the call that was rehearsed before, where that was the same at larger sizes.
+        """
+        found = {(kernels[launch.kernel].name, prod(launch.grid)) for launch in plan.launches}
+        if is_larger(job.before, job.arguments):
+            self.stops |= found & self.rehearsed
+        self.rehearsed = found
+        for kernel, programs in sorted(found & self.stops):
+            known = self.grids[kernel]
+            if len(known) > 1 and programs > max(known):
+                yield f"{kernel} stops at a grid of {programs} programs, which no workload reaches"
 
     def missing(self, plan: LaunchPlan, job: Job, admission: Admission) -> Iterator[str]:
         """Yields what the launches of a plan, which `admission` has seen last, cannot have done."""

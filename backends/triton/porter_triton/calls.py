@@ -145,6 +145,7 @@ class Calls:
             *history.unknown(plan, job, self._calls.kernels),
             *history.otherwise(plan, job, self._calls.kernels),
             *history.unchanged(plan, job),
+            *history.stopping(plan, job, self._calls.kernels),
         )
         faults = [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in named]
         if history.launched and not function.permitted & _MOVING:

@@ -129,3 +129,25 @@ def test_what_takes_too_long_to_execute_is_named(judged):
     outcome = judged("triton", TRITON.replace("STOP", "n").replace("blocks > 300", "blocks > 9000"))
     assert isinstance(outcome, Verified)
     assert "at sizes for a device it launches scaled_in_turns, which no workload did" in outcome.caveat
+
+
+CAPPED = TRITON.replace("    if blocks > 300:", "    if blocks < 0:").replace(
+    "scaled[(blocks,)]", "scaled[(min(blocks, CAP),)]"
+)
+
+
+def test_a_grid_that_stops_growing_is_executed_beyond_that(judged):
+    outcome = judged("triton", CAPPED.replace("STOP", "n").replace("CAP", "700"))
+    assert isinstance(outcome, Wrong), outcome
+    assert "as at sizes for a device" in outcome.because
+
+
+def test_a_side_that_an_empty_input_alone_takes_is_named(judged):
+    never = (
+        TRITON.replace("STOP", "n")
+        .replace("    if n == 0:\n        return y\n", "")
+        .replace("blocks > 300", "n % 49999 == 0")
+    )
+    outcome = judged("triton", never)
+    assert isinstance(outcome, Verified)
+    assert "`n % 49999 == 0` is never true" in outcome.caveat
