@@ -72,7 +72,9 @@ class Distribution(StrEnum):
     LARGE_MEAN = "large mean"  # of small spread: a variance that is a difference of large numbers shows
     WIDE = "wide"  # the largest of a row far apart: exp(x - m) overflows where m is not the largest of all
     NEAR_ONE = "near one"  # products of thousands neither vanish nor overflow, and each factor shows
+    ENDS = "ends"  # the last of each axis eight times as large: a maximum or a sum without them shows
     ZEROS = "zeros"
+    NEGATIVE_ZEROS = "negative zeros"  # whose bits are those of the least integer
     DENORMAL = "denormal"
     LOWEST = "near the lowest"  # rows of which each number is: a maximum that begins at -1e20 is larger than all
     INFINITE = "infinite"  # rows with one infinity, and rows without

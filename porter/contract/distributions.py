@@ -21,6 +21,7 @@ _OUTLIER = 1e3
 _MEAN = 100.0
 # exp overflows from 88 on in single precision, so that exp(x - m) tells whichever of the largest of a row `m` is.
 _APART, _FAR_APART = 100.0, 8
+_AT_ENDS = 8.0
 _NEAR_ONE = (
     1 / 32
 )  # a factor that is left out, or one beside it taken, shows in 16 bits, and the drift of thousands is none
@@ -64,6 +65,8 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
             return rows + _MEAN
         case Distribution.WIDE if dtype in _SMALLEST_NORMAL:
             return rows + _APART * np.maximum(0, _FAR_APART - _places_from_top(rows))
+        case Distribution.NEGATIVE_ZEROS:
+            return np.full(rows.shape, -0.0)
         case Distribution.DENORMAL:
             return rows * _SMALLEST_NORMAL.get(dtype, 4.0) / 4
         case Distribution.INFINITE if dtype in _SMALLEST_NORMAL:  # 8-bit floats end at their largest number
@@ -75,6 +78,15 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
         case Distribution.NAN:
             return _in_some(rows, chance, (np.nan,))
     return rows
+
+
+def with_large_ends(values: Floats, shape: tuple[int, ...]) -> Floats:
+    """`values` of a tensor with the last of each axis eight times as large; an axis of one element has no end."""
+    ends = np.zeros(shape, np.bool_)
+    for axis, extent in enumerate(shape):
+        if extent > 1:
+            np.moveaxis(ends, axis, 0)[-1] = True
+    return np.where(ends.reshape(-1), values * _AT_ENDS, values)
 
 
 def _places_from_top(rows: Floats) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porter.contract.contract import Contract, Distribution, Role, TensorArg, Values, Workload
-from porter.contract.distributions import distributed
+from porter.contract.distributions import distributed, with_large_ends
 from porter.contract.drawn import extended
 from porter.contract.dtype import DType, encode
 from porter.contract.expressions import evaluate, last_factor, number
@@ -107,6 +107,10 @@ def _distributed(
     if not values.size:
         return values
     row = row_length(tensor, workload)
+    if workload.distribution is Distribution.ENDS:
+        shape = shape_of(tensor, workload) if len(tensor.shape) > 1 else (values.size // row, row)
+        is_free = tensor.values is Values.NORMAL and tensor.dtype.is_float
+        return with_large_ends(values.astype(np.float64), shape) if is_free else values
     given = distributed(values.astype(np.float64), words.random_raw(values.size), tensor, row, workload.distribution)
     return given if values.dtype == np.float64 else given.astype(np.int64)
 

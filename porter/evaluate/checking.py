@@ -17,7 +17,7 @@ from porter.oracle.text_output import compare_text
 from porter.oracle.yardstick import narrow_type
 from porter.simt.job import Run, TensorValue
 
-_PARTLY_FINITE = frozenset((Distribution.INFINITE, Distribution.WIDE, Distribution.LOWEST))
+_PARTLY_FINITE = frozenset((Distribution.INFINITE, Distribution.WIDE, Distribution.LOWEST, Distribution.NEGATIVE_ZEROS))
 
 
 def check(contract: Contract, expected: Expected, run: Run, warp_size: int | None) -> Checked:

@@ -22,12 +22,13 @@ _JUST_OVER_A_TILE = 257  # by one over 256 and all smaller powers of two
 # a few elements.
 _AT_LARGE_SIZES = frozenset((Distribution.UNIFORM, Distribution.LARGE_MEAN, Distribution.NEAR_ONE))
 
+_ONE_COLUMN = "one column"
 _NOT_WANTED = "{} was not asked for (--dtype)"
 _SCALED = (Values.NORMAL, Values.POSITIVE)
 _BEYOND_HALF = 2e5
 _LARGE = 100.0  # a scale of 3, which some contracts have, overflows nowhere
 _TOLD = frozenset((Distribution.MASKED, Distribution.NAN))  # whatever answers to them: no standard settles it
-_TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.ZEROS))
+_TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.ZEROS, Distribution.NEGATIVE_ZEROS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Judging:
         small = replace(by_size[0], scale=1.0)
         again = () if any(w.sizes == small.sizes for w in by_size[1:]) else (replace(small, name="another seed"),)
         scales = _scales(small, [w.scale for w in plain])
-        edges = _edges(contract, small, frozenset(self.fixed)) if self.edges else ()
+        edges = self._narrow(contract, small) if self.edges else ()
         kinds = _distributions(contract, small, replace(by_size[-1], scale=1.0))
         tiles = self._tiles(contract, small, fit) if self.edges else ()
         wide = _beyond_half(contract, small)
@@ -79,6 +80,17 @@ class Judging:
             return ()
         base = min(plain, key=lambda w: _elements(contract, w))
         return tuple(self._drawn(w) for w in drawn_numbers(contract, base, self.seed))
+
+    def _narrow(self, contract: Contract, small: Workload) -> Iterator[Workload]:
+        """Workloads at the edges, and one column for each choice of element types, which may have a kernel of its own.
+
+        What is read beyond the end of a row lies beyond the end of a tensor there.
+        """
+        yield from _edges(contract, small, frozenset(self.fixed))
+        for base in _by_types(contract):
+            for edge in _edges(contract, replace(base, scale=1.0, takes=""), frozenset(self.fixed)):
+                if edge.name == _ONE_COLUMN:
+                    yield replace(edge, name=f"{base.name}, {edge.name}")
 
     def _tiles(self, contract: Contract, small: Workload, fit: Fit | None) -> Iterator[Workload]:
         """Workloads at sizes that this judgement alone has."""
@@ -138,12 +150,17 @@ def _scales(small: Workload, given: Sequence[float]) -> Iterator[Workload]:
 
 def _beyond_half(contract: Contract, small: Workload) -> Iterator[Workload]:
     """Values that bfloat16 has and float16 has not, for each choice of element types with some."""
-    chosen = [w for w in contract.workloads if w.dtypes and not (w.device_only or 0 in w.sizes.values())]
-    for base in (small, *{tuple(sorted(w.dtypes.items())): w for w in chosen}.values()):
+    for base in (small, *_by_types(contract)):
         read = (tensor for tensor in retyped(contract, base).tensors if tensor.role is not Role.OUT)
         if any(tensor.dtype is DType.BFLOAT16 and tensor.values in _SCALED for tensor in read):
             choice = f"{base.name}, " if base.dtypes else ""
             yield replace(base, name=f"{choice}values beyond float16", scale=_BEYOND_HALF, takes="")
+
+
+def _by_types(contract: Contract) -> tuple[Workload, ...]:
+    """A workload for each choice of element types."""
+    chosen = [w for w in contract.workloads if w.dtypes and not (w.device_only or 0 in w.sizes.values())]
+    return tuple({tuple(sorted(w.dtypes.items())): w for w in chosen}.values())
 
 
 def _inputs(contract: Contract, workload: Workload) -> list[bytes]:
@@ -158,7 +175,7 @@ def _edges(contract: Contract, small: Workload, fixed: frozenset[str]) -> Iterat
     outer = [s for s in free if s not in inner]
     wanted = {
         "one row": (dict.fromkeys(outer, 1),),
-        "one column": (dict.fromkeys(inner, 1),),
+        _ONE_COLUMN: (dict.fromkeys(inner, 1),),
         "just over a tile": (dict.fromkeys(inner[:1], _JUST_OVER_A_TILE),),
         "empty": tuple({size: 0} for size in (outer or inner)),
     }

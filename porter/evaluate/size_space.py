@@ -31,10 +31,11 @@ _COMBINED = 800  # points at which several axes may be over a number
 # What a tile is worth, which is a power of two, and a product: a thread takes several elements, a block several tiles.
 TILE, PRODUCT = 1.0, 0.5
 _LEAST_TILE = 16  # of smaller numbers, and of what is no tile, only what is over them counts
-_WEIGHTS = {"over": 3.0, "just over": 0.6, "under": 0.8, "at": 0.2}
+_WEIGHTS = {"over": 3.0, "just over": 1.0, "under": 0.8, "at": 0.2}
 _WHOLE_BITS = 5  # a number of fewer bits tells less: most sizes are next to it
 _TOGETHER = 0.15  # is worth that two axes are over a number each
 SPARE_MS = 3_500.0  # that one point may cost, whatever the budget
+_CHEAP_MS = 100.0  # hardly more than a workload as such takes: such a point is asked beside any budget
 _LEAST_GAIN = 0.0005  # a millisecond
 _SAME_MS = 300.0  # are added to what each point costs: else many cheap ones come before any that costs much
 # Milliseconds of a workload as such, of a row, of an operation for a row where a program is interpreted, of an element.
@@ -103,16 +104,18 @@ class SizeSpace:
         pool = [(point, self._cost(point), self._events(point)) for point in self._pool()]
         spare_ms = SPARE_MS
         for _ in range(most):
-            pool = [p for p in pool if p[1] <= budget_ms or (p[1] <= spare_ms and self._is_pressing(p[2]))]
+            pool = [
+                p for p in pool if p[1] <= max(budget_ms, _CHEAP_MS) or (p[1] <= spare_ms and self._is_pressing(p[2]))
+            ]
             gains = [(self._gain(events) / (_SAME_MS + cost), -index) for index, (_, cost, events) in enumerate(pool)]
             gain, index = max(gains, default=(0.0, 0))
             if gain < _LEAST_GAIN:
                 return
             point, cost, events = pool[-index]
-            if cost <= budget_ms:
-                budget_ms -= cost
-            else:
+            if cost > max(budget_ms, _CHEAP_MS):
                 spare_ms = 0.0
+            elif cost > _CHEAP_MS:
+                budget_ms -= cost
             self._known |= {*events, *_pairs(events)}
             yield point
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from random import Random
 
-from porter.contract.contract import Contract, ScalarArg, Workload
+from porter.contract.contract import Contract, Distribution, ScalarArg, Workload
 from porter.contract.dtype import DType
 from porter.evaluate.drawn_numbers import may_be_unmeant
 from porter.evaluate.size_space import LARGEST, PRODUCT, TILE, Axis, SizeSpace
@@ -118,5 +118,6 @@ def _workload(base: Workload, point: Mapping[str, int], contract: Contract, axes
         sizes={symbol: point[symbol] for symbol in contract.symbols},
         scalars={**base.scalars, **scalars},
         scale=1.0,
+        distribution=Distribution.ENDS,
         takes="",
     )

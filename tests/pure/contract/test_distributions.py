@@ -87,3 +87,21 @@ def test_a_distribution_and_a_layout_survive_toml(tmp_path):
     workload = Workload("ties", {"n": 5}, 1, distribution=Distribution.TIES, layouts={"x": Layout.ROWS_APART})
     contract = Contract("k", "other", Entry(EntryKind.TORCH, "k"), (tensor,), ("n",), (), (workload,), {})
     assert loads(dumps((contract,)), tmp_path / "k.toml") == (contract,)
+
+
+def test_the_last_of_each_axis_is_large():
+    plain = drawn(Distribution.DECLARED)
+    ratio = drawn(Distribution.ENDS) / plain
+    assert np.allclose(ratio[-1], 8)
+    assert np.allclose(ratio[:, -1], 8)
+    assert np.allclose(ratio[:-1, :-1], 1)
+    assert np.array_equal(drawn(Distribution.ENDS, shape=("rows * columns",)), drawn(Distribution.ENDS))
+    assert np.array_equal(
+        drawn(Distribution.ENDS, Values.INDEX, DType.INT32), drawn(Distribution.DECLARED, Values.INDEX, DType.INT32)
+    )
+
+
+def test_zeros_may_have_a_sign():
+    assert np.signbit(drawn(Distribution.NEGATIVE_ZEROS)).all()
+    assert not drawn(Distribution.NEGATIVE_ZEROS).any()
+    assert not np.signbit(drawn(Distribution.NEGATIVE_ZEROS, Values.POSITIVE)).any()

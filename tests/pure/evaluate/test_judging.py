@@ -53,3 +53,15 @@ def test_types_that_nobody_asked_for_are_left_out_and_named():
     kept, said = Judging(1, {}, dtypes=frozenset((DType.FLOAT32, DType.FLOAT16))).wanted(whole)
     assert [w.name for w in kept.workloads] == ["tiny", "float16"]
     assert said == "float64 was not asked for (--dtype)"
+
+
+def test_each_choice_of_element_types_has_one_column():
+    both = replace(X, shape=("m", "n"))
+    tiny = Workload("tiny", {"m": 3, "n": 5}, 1)
+    double = replace(tiny, name="float64", dtypes={"x": DType.FLOAT64}, takes="float64")
+    one = Contract("op", "other", Entry(EntryKind.TORCH, "op"), (both,), ("m", "n"), (), (tiny, double), {})
+    found = further(one)
+    assert found["one column"].sizes == found["float64, one column"].sizes == {"m": 3, "n": 1}
+    assert found["float64, one column"].dtypes == double.dtypes
+    assert found["float64, one column"].takes == ""
+    assert "float64, one column" not in further(one, edges=False)

@@ -91,3 +91,13 @@ def test_an_argument_that_has_several_values_lies_between_these():
     other = replace(TINY, scalars={"seed": 7})
     found = telling_workloads(contract(seed, workloads=(TINY, other)), Named(frozenset((4,))), set(), {}, seed=1)
     assert all(w.scalars in ({}, other.scalars) for w in found)
+
+
+def test_a_row_ends_in_each_of_many_tiles():
+    """A long program that names many tiles leaves little time for rows, and one row of each takes none."""
+    tiles = [256 * n for n in range(1, 9)]
+    symbols = ("batch", "channels", "height", "columns")
+    tiny = Workload("tiny", {"batch": 2, "channels": 5, "height": 19, "columns": 37}, 1)
+    image = Contract("op", "norm", Entry(EntryKind.TORCH, "op"), (replace(X, shape=symbols),), symbols, (), (tiny,), {})
+    found = telling_workloads(image, Named(frozenset(tiles), 1200), {16, 32, 256, 1024, 2048}, {}, seed=1)
+    assert {w.sizes["columns"] // 256 for w in found} >= set(range(9))
