@@ -13,6 +13,7 @@ from porter.contract.syntax import ExpressionError
 from porter.evaluate.lift import Lifted, lift
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.evaluate.outcome import Equal
+from porter.findings import Finding, Severity
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tile.program import Operator
 from porter.schedule.nests import Nest
@@ -22,15 +23,20 @@ from porter.schedule.schedule import Schedule
 from porter.schedule.space import schedules
 from porter.source.text import Source
 
+_ASSUMES = "PORT5003"
 BENCH = "bench"  # the workload at whose sizes an operator is timed
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """An operator of a source with the schedules of its nests, and the contract under which it was lifted."""
+    """An operator of a source with the schedules of its nests, and the contract under which it was lifted.
+
+    `assumptions` are what its formula rests on (see `TensorProgram`).
+    """
 
     contract: Contract
     operator: Operator
+    assumptions: tuple[str, ...] = ()
 
 
 def scheduled(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Scheduled, ...]:
@@ -50,7 +56,13 @@ def port_of(found: tuple[Scheduled, ...], backend: Backend, source: Source) -> P
     file = backend.written(tuple((one.operator, one.contract) for one in found), source)
     if file is None:
         raise NotSchedulableError(f"{backend.name} writes no operator from its formula yet")
-    return Port((file,), ())
+    return Port((file,), tuple(_rests_on(one) for one in found if one.assumptions))
+
+
+def _rests_on(found: Scheduled) -> Finding:
+    """Returns what an operator's formula assumes, which the port does, too."""
+    message = f"the formula of `{found.contract.entry.name}` assumes: {'; '.join(found.assumptions)}"
+    return Finding(_ASSUMES, Severity.NOTE, message, None)
 
 
 def _scheduled(lifted: Lifted) -> Scheduled:
@@ -65,7 +77,8 @@ def _scheduled(lifted: Lifted) -> Scheduled:
     def choose(nest: Nest) -> Schedule:
         return schedules(nest, sizes)[0]
 
-    return Scheduled(contract, operator(program, tuple(argument.name for argument in contract.arguments), choose))
+    names = tuple(argument.name for argument in contract.arguments)
+    return Scheduled(contract, operator(program, names, choose), program.assumptions)
 
 
 class Sizes(dict[str, Fraction]):

@@ -129,6 +129,8 @@ def test_a_port_is_written_from_what_the_source_computes(porter, tmp_path):
     assert done.document["outcome"] == "verified"
     text = (tmp_path / "porter-out" / "softmax_triton.py").read_text()
     assert "scheduled by porter" in text
+    (assumed,) = [finding["message"] for finding in done.document["findings"] if finding["code"] == "PORT5003"]
+    assert "assumes: " in assumed
     assert "for start in range" in text or "held" in text
 
 
