@@ -42,10 +42,10 @@ of them, so that these numbers say what works, and not what a new file may expec
 # What a person found who looked at all that was verified of a list, of every part of it.
 CHECKED = {
     "unseen_2026-11-26": """\
-At a78a7844 the whole list was run, on a host of 64 cores beside other work, 20 files of each target at once and at most
-100 s for a file, and ended after nine minutes: files that were not begun are not here, and every fifth to third that was
-begun had no answer in time. At d33faedb a seed (1126) drew a sample of other files than those that were looked at when
-porter was mended, on two cores with a load of 15 to 25; porter's own limit was 240 s in place of 60 there.
+At a78a7844 the whole list was run, on a host of 64 cores beside other work, 20 files of each target at once and at
+most 100 s for a file, and ended after nine minutes: files that were not begun are not here, and every fifth to third
+that was begun had no answer in time. At d33faedb a seed (1126) drew a sample of other files than those that were looked
+at when porter was mended, on two cores with a load of 15 to 25; porter's own limit was 240 s in place of 60 there.
 
 Of what is verified, or verified by its kernels, ten entries for triton were checked apart from porter: in Triton's
 interpreter at three to eight other sizes each, 95 comparisons with PyTorch. None was wrong. Of eight for maca the

@@ -129,6 +129,8 @@ class Values:
                 return self.writer.whole(place)
             case Read():
                 return self._read(node, block)
+            case Apply("log", (Number(quantity),)) if quantity.constant == 0:
+                return Literal(-inf)  # how a formula writes an infinity
             case Apply():
                 return self._applied(node, block)
             case Reduce() if not is_fold(node):

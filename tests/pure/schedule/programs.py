@@ -155,7 +155,15 @@ def shifted():
     return operator(body, ("i", "j"), ("rows", "columns"))
 
 
+def masked():
+    """Returns the largest of what is not negative in each row; an infinity is how a formula writes none."""
+    none = op("log", number(0))
+    body = op("select", op("less", x_at("i", "k"), number(0)), none, x_at("i", "k"))
+    return operator(total(Combine.MAXIMUM, [to("k", "columns")], body), ("i",), ("rows",))
+
+
 ALL = {
+    "masked": masked(),
     "pointwise": pointwise(),
     "softmax": softmax(),
     "layer_norm": layer_norm(),
