@@ -1,4 +1,4 @@
-"""Whether a device and a language model are busy at once in a search: a real server, evaluations that take time.
+"""Measure whether a device and a language model are busy at once: a real server, evaluations that take time.
 
 python benchmarks/evolve/busy.py [OUT]
 

@@ -1,4 +1,4 @@
-"""Which mutant is judged next, and several at once, each by one of a number of processes."""
+"""Chooses which mutant is judged next, and judges several at once in processes."""
 
 from __future__ import annotations
 

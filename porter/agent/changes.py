@@ -1,4 +1,4 @@
-"""How one program differs from another, for a reader who knows the other."""
+"""Tells a reader who knows one program how another differs from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONTEXT = 2  # lines around a change
 
 
 def difference(old: Sequence[File], new: Sequence[File], context: int = _CONTEXT) -> str:
-    """What turns the files `old` into `new`, as a unified diff; empty where they are the same."""
+    """Returns what turns the files `old` into `new`, as a unified diff; empty where they are the same."""
     before = {file.name: file.text for file in old}
     return "\n".join(line for file in new for line in _lines(file, before.get(file.name, ""), context))
 

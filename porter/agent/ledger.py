@@ -33,7 +33,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Ledger:
-    """What was spent by all that share it, and what is set aside for questions that are out.
+    """The account of what was spent by all that share it, and what is set aside for questions that are out.
 
     A resumed run begins with what its recording says.
     """

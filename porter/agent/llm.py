@@ -67,7 +67,7 @@ def material(task: Task, request: Request, current: Member, tried: Sequence[str]
 
 
 def attempts(request: Request) -> tuple[str, ...]:
-    """What was tried of late, the newest first, each once: rewrites of different programs are often the same."""
+    """Returns what was tried of late, each once, the newest first: programs often get the same rewrites."""
     known = {member.scored.digest: member for member in request.history}
     told = []
     for member in reversed(request.history[-_SHOWN:]):

@@ -49,11 +49,15 @@ class Block:
 
 @dataclass(frozen=True)
 class Point:
-    """A loop variable within a kernel: `base`, plus lanes of a tile. `of_row` tells that it is the same for a row."""
+    """A loop variable within a kernel: `base`, plus lanes of a tile.
+
+    `of_row` tells that it is the same for a row, `is_constant` that its loop is unrolled.
+    """
 
     base: Value | None
     lanes: Value | None = None
     of_row: bool = False
+    is_constant: bool = False
 
 
 class KernelWriter:
@@ -146,7 +150,7 @@ class KernelWriter:
         for name, factor in place.without(of_row).terms:
             point = self.points[name]
             if point.base is not None:
-                total.append(self._scaled(point.base, factor))
+                total.append(self._moved(point, point.base, factor))
         total += [self._scaled(lanes, factor) for lanes, factor in self._lanes(place)]
         return total[0] if len(total) == 1 else Compute("add", tuple(total))
 
@@ -219,6 +223,12 @@ class KernelWriter:
         if key not in outer.pointers:
             outer.pointers[key] = self.let(outer, f"{tensor}_row", Compute("add", (pointer, self.whole(fixed))))
         return outer.pointers[key]
+
+    def _moved(self, point: Point, base: Value, factor: Polynomial) -> Value:
+        """Returns how far a variable moves a pointer: a product that may be beyond 32 bits, which loops count in."""
+        if factor.constant == 1 or point.is_constant:
+            return self._scaled(base, factor)
+        return Compute("multiply", (Cast(base, DType.INT64), self.size(factor)))
 
     def _scaled(self, value: Value, factor: Polynomial) -> Value:
         if factor.constant == 1:

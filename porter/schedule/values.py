@@ -221,7 +221,7 @@ class Values:
         total = self.writer.let(self.inner, "total", start)
         names = [self.writer.fresh("step") for _ in window.loops]
         for name, loop in zip(names, window.loops, strict=True):
-            self.writer.points[loop.name] = Point(Name(name))
+            self.writer.points[loop.name] = Point(Name(name), is_constant=True)
         steps = frozenset(loop.name for loop in window.loops)
         within = Values(self.writer, self.outer, Block(), self.columns | steps, self.folds, self.eviction)
         within.beyond = identity(window.combine)

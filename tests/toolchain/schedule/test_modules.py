@@ -121,3 +121,9 @@ def test_every_algorithm_computes_what_the_program_says(tmp_path):
 def test_what_an_algorithm_is_not_for_is_refused(name, schedule):
     with pytest.raises(NotSchedulableError, match=REFUSED[name, schedule]):
         written(ALL[name], SCHEDULES[schedule])
+
+
+def test_steps_of_loops_move_pointers_by_64_bits():
+    """The step times its stride is beyond 32 bits in tensors of 8 GB."""
+    assert "tl.cast(step, tl.int64) * width" in written(ALL["group_norm"], SCHEDULES["streamed"]).text
+    assert "tl.cast(start_2, tl.int64) * columns" in written(ALL["column_mean"], SCHEDULES["streamed, rows"]).text

@@ -92,7 +92,7 @@ def estimate(
 
 
 def _limits(compiled: Compiled, chip: Chip) -> dict[str, int]:
-    """How many programs a multiprocessor holds at once by each of its resources."""
+    """The number of programs that a multiprocessor holds at once by each of its resources."""
     threads = compiled.warps * _WARP_SIZE
     registers = max(compiled.registers or _REGISTERS_KNOWN, 16)
     return {

@@ -1,4 +1,4 @@
-"""What a launch does and what bounds it, in sentences for whoever writes the next program."""
+"""Says what a launch does and what bounds it, in sentences for whoever writes the next program."""
 
 from __future__ import annotations
 

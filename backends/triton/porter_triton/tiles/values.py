@@ -119,6 +119,8 @@ def _told(value: Value) -> tuple[str, Level]:
             return f"tl.arange(0, {block})", Level.ATOM
         case Compute():
             return _computed(value)
+        case Cast(Name(name, own), dtype) if not own:  # a loop's variable is a plain number to Triton's interpreter
+            return f"tl.cast({name}, {type_name(dtype)})", Level.ATOM
         case Cast(inner, dtype):
             return f"{text(inner, None, Level.ATOM)}.to({type_name(dtype)})", Level.ATOM
         case Load():
