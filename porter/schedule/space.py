@@ -13,6 +13,7 @@ from math import prod
 from porter.schedule.loops import Loop
 from porter.schedule.nests import Nest
 from porter.schedule.schedule import Algorithm, Schedule
+from porter.schedule.statistics import statistics
 
 Sizes = Mapping[str, Fraction]
 _LONGEST_HELD = 65536  # columns that one program keeps in its registers
@@ -67,27 +68,50 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
 
 
 def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
-    """Yields schedules of rows whose columns are neighbours in memory."""
+    """Yields schedules of rows whose columns are neighbours in memory.
+
+    A row is held where it would be read twice otherwise, and programs share rows where there are too few of them.
+    """
     rows, columns = extent(nest.rows, sizes), extent(nest.columns, sizes)
-    last = extent(nest.columns[-1:], sizes)
     if nest.scans:
-        for width, warps in ((2048, 4), (1024, 4), (4096, 8), (4096, 4), (8192, 8)):
-            yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
+        yield from _running()
         return
-    if len(nest.columns) == 1 and columns <= _LONGEST_HELD:
-        for warps in _warps_for(columns):
-            yield Schedule(Algorithm.HELD, columns=columns, warps=warps)
-    widest = _power_below(last)
-    widths = [width for width in (4096, 8192, 2048, 1024, 16384) if width <= widest] or [widest]
-    if not nest.scans and columns > 4096:
-        for parts in _parts(rows, columns):
-            for width in widths[:2]:
-                yield Schedule(Algorithm.SPLIT, columns=width, parts=parts, warps=8 if width > 2048 else 4)
+    streamed = tuple(_streamed(nest, sizes))
+    held = [
+        Schedule(Algorithm.HELD, columns=columns, warps=warps)
+        for warps in (_warps_for(columns) if len(nest.columns) == 1 and columns <= _LONGEST_HELD else ())
+    ]
+    widths = [width for width in (4096, 8192) if width <= columns] or [_power_below(columns)]
+    split = [
+        Schedule(Algorithm.SPLIT, columns=width, parts=parts, warps=8 if width > 2048 else 4)
+        for parts in (_parts(rows, columns) if columns > 4096 else ())
+        for width in widths
+    ]
+    first, second = (held, list(streamed)) if _is_read_twice(nest) else (list(streamed), held)
+    yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed)
+
+
+def _running() -> Iterator[Schedule]:
+    """Yields schedules of running reductions, which read and write each element once."""
+    for width, warps in ((4096, 8), (8192, 8), (2048, 4), (1024, 4), (4096, 4)):
+        yield Schedule(Algorithm.STREAMED, columns=width, warps=warps, evict_first=True)
+        yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
+
+
+def _streamed(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
+    widest = _power_below(extent(nest.columns[-1:], sizes))
+    widths = [width for width in (2048, 4096, 8192, 1024, 16384) if width <= widest] or [widest]
     for width in widths:
-        for warps in (8, 4) if width <= 4096 else (8, 16):
+        for warps in (4, 8) if width <= 4096 else (8, 16):
             yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
-            if nest.folds:
-                yield Schedule(Algorithm.STREAMED, columns=width, warps=warps, in_one_pass=False)
+            yield Schedule(Algorithm.STREAMED, columns=width, warps=warps, in_one_pass=False)
+
+
+def _is_read_twice(nest: Nest) -> bool:
+    """Returns whether a row that is streamed is read more than once."""
+    names = {loop.name for loop in nest.columns}
+    has_columns = any(loop.name in names for result in nest.results for loop in result.loops)
+    return has_columns or len(statistics(nest, in_one_pass=True)) > 1
 
 
 def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
