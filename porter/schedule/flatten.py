@@ -214,8 +214,8 @@ class _Flattening:
             if any(part < 0 for _, part in factor.terms):
                 return False
             most += factor * (self._extents[name] - Polynomial.of(1))
-        left = (extent - Polynomial.of(1) - most).constant
-        return left is not None and left >= 0
+        left = extent - Polynomial.of(1) - most  # not negative where no term is, as no size is
+        return all(factor >= 0 for _, factor in left.terms)
 
 
 def _divisors(program: TensorProgram, output: Output) -> Mapping[str, set[Polynomial]]:

@@ -126,7 +126,7 @@ def _launch(kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
         return Launch(kernel.name, programs, blocks, schedule.warps)
     columns = Host(str(schedule.columns))
     if schedule.algorithm is Algorithm.HELD:
-        columns = Host(f"pow2ceil({host(nest.columns[-1].extent).text})")
+        columns = Host(f"pow2ceil(max({host(nest.columns[-1].extent).text}, 1))")
     own = [("BLOCK_ROWS", Host(str(schedule.rows)))] if schedule.rows > 1 else []
     return Launch(kernel.name, grid(nest.rows, schedule.rows), (*own, ("BLOCK_COLUMNS", columns)), schedule.warps)
 

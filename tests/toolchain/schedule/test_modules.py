@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -127,3 +128,15 @@ def test_steps_of_loops_move_pointers_by_64_bits():
     """The step times its stride is beyond 32 bits in tensors of 8 GB."""
     assert "tl.cast(step, tl.int64) * width" in written(ALL["group_norm"], SCHEDULES["streamed"]).text
     assert "tl.cast(start_2, tl.int64) * columns" in written(ALL["column_mean"], SCHEDULES["streamed, rows"]).text
+
+
+def test_an_entry_of_several_types_chooses_by_the_type_of_an_argument():
+    pairs = []
+    for dtype in (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16):
+        program = ALL["pointwise"]
+        program = replace(program, inputs=tuple(replace(one, dtype=dtype) for one in program.inputs))
+        contract = contract_of(program)
+        pairs.append((operator(program, [a.name for a in contract.arguments], lambda nest: FLAT[0]), contract))
+    text = module(pairs, Source(Path("own.cu"), "")).text
+    assert text.count("if x.dtype == torch.") == 3
+    assert text.count("@triton.jit") == 2, "the kernel of both short types is one"

@@ -11,6 +11,7 @@ import black
 from porter import __version__
 from porter.backend import PortedFile
 from porter.contract.contract import Argument, Contract, ScalarArg, TensorArg
+from porter.contract.dtype import DType
 from porter.contract.expressions import names_in
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.quantities import Quantity
@@ -29,18 +30,15 @@ _PRODUCT = "@triton.jit\ndef product(a, b):\n    return a * b\n"
 
 def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile:
     """Returns the module. Raises `NotSchedulableError` where a size is told by no argument, or Triton lacks a word."""
-    functions = [function_of(contract.entry) for _, contract in operators]
-    if len(set(functions)) < len(functions):
-        raise NotSchedulableError("several entries have one name")
-    names = Names(functions)
+    groups: dict[str, list[tuple[Operator, Contract]]] = {}
+    for one, contract in operators:
+        groups.setdefault(function_of(contract.entry), []).append((one, contract))
+    kernels = _Kernels(Names(groups))
     try:
-        parts = [
-            text_
-            for (one, contract), function in zip(operators, functions, strict=True)
-            for text_ in _operator(_renamed(one, names), contract, function)
-        ]
+        launchers = [text_ for name, group in groups.items() for text_ in _launchers(name, group, kernels)]
     except UnprintableError as error:
         raise NotSchedulableError(str(error)) from error
+    parts = [*kernels.texts.values(), *launchers]
     needed = (value for one, _ in operators for kernel in one.kernels for value in _values(kernel))
     helpers = [_PRODUCT] if any(map(_is_product, needed)) else []
     body = "\n\n".join([*helpers, *parts])
@@ -52,20 +50,54 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
     return PortedFile(module_name(source), told, source)
 
 
-def _renamed(operator: Operator, names: Names) -> Operator:
-    """Returns the operator with names for its kernels that nothing else in the module has."""
-    own = {kernel.name: names.fresh(kernel.name) for kernel in operator.kernels}
-    return replace(
-        operator,
-        kernels=tuple(replace(kernel, name=own[kernel.name]) for kernel in operator.kernels),
-        launches=tuple(replace(launch, kernel=own[launch.kernel]) for launch in operator.launches),
-    )
+class _Kernels:
+    """The texts of a module's kernels by name; equal kernels are one."""
+
+    def __init__(self, names: Names) -> None:
+        self.texts: dict[str, str] = {}
+        self.names = names
+        self._known: dict[tuple[Kernel, DType], str] = {}
+
+    def named(self, operator: Operator) -> Operator:
+        """Returns the operator with the names that its kernels have in the module."""
+        own = {kernel.name: self._name(kernel, operator) for kernel in operator.kernels}
+        return replace(
+            operator,
+            kernels=tuple(replace(kernel, name=own[kernel.name]) for kernel in operator.kernels),
+            launches=tuple(replace(launch, kernel=own[launch.kernel]) for launch in operator.launches),
+        )
+
+    def _name(self, kernel: Kernel, operator: Operator) -> str:
+        key = (replace(kernel, name=""), operator.precision)
+        if key not in self._known:
+            self._known[key] = name = self.names.fresh(kernel.name)
+            self.texts[name] = _kernel(replace(kernel, name=name), operator)
+        return self._known[key]
 
 
-def _operator(operator: Operator, contract: Contract, function: str) -> Iterator[str]:
-    for kernel in operator.kernels:
-        yield _kernel(kernel, operator)
-    yield _launcher(operator, contract, function)
+def _launchers(function: str, group: Sequence[tuple[Operator, Contract]], kernels: _Kernels) -> Iterator[str]:
+    """Yields the function of an entry; of one that takes several element types one for each, and the one that chooses.
+
+    Raises `NotSchedulableError` where no argument tells which.
+    """
+    if len(group) == 1:
+        ((one, contract),) = group
+        yield _launcher(kernels.named(one), contract, function)
+        return
+    tensors = zip(*(contract.tensors for _, contract in group), strict=True)
+    telling = next((own for own in tensors if len({tensor.dtype for tensor in own}) == len(group)), None)
+    if telling is None:
+        raise NotSchedulableError(f"no argument of '{function}' tells its instances apart by its type")
+    arguments = ", ".join(argument.name for argument in group[0][1].arguments)
+    body = []
+    for (one, contract), tensor in zip(group, telling, strict=True):
+        own = kernels.names.fresh(f"{function}_{tensor.dtype.value}")
+        yield _launcher(kernels.named(one), contract, own)
+        body += [f"if {tensor.name}.dtype == torch.{tensor.dtype.value}:", f"    return {own}({arguments})"]
+    name = telling[0].name
+    body.append(f'raise TypeError(f"{name} must not be of {{{name}.dtype}}")')
+    lines = "\n".join("    " + line for line in body)
+    yield f"def {function}({arguments}):\n{lines}\n"
 
 
 def _values(kernel: Kernel) -> Iterator[Value]:
@@ -267,9 +299,4 @@ def _launched(launch: Launch, operator: Operator) -> Iterator[str]:
     blocks = [*(f"{name}={name}" for name in kernel.blocks if name not in own), *blocks]
     passed = [*kernel.tensors, *kernel.sizes, *kernel.numbers, *blocks, f"num_warps={launch.warps}"]
     grid = ", ".join(_host(one) for one in launch.grid)
-    call = f"{kernel.name}[({grid},)]({', '.join(passed)})"
-    if grid.isdecimal():
-        yield call
-    else:
-        yield f"if {grid}:"
-        yield f"    {call}"
+    yield f"{kernel.name}[({grid},)]({', '.join(passed)})"  # Triton launches nothing on an empty grid
