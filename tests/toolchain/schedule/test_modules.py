@@ -136,7 +136,8 @@ def test_an_entry_of_several_types_chooses_by_the_type_of_an_argument():
         program = ALL["pointwise"]
         program = replace(program, inputs=tuple(replace(one, dtype=dtype) for one in program.inputs))
         contract = contract_of(program)
-        pairs.append((operator(program, [a.name for a in contract.arguments], lambda nest: FLAT[0]), contract))
+        names = [argument.name for argument in contract.arguments]
+        pairs.append((operator(program, names, lambda nest: FLAT[len(nest.rows) > 1]), contract))
     text = module(pairs, Source(Path("own.cu"), "")).text
     assert text.count("if x.dtype == torch.") == 3
     assert text.count("@triton.jit") == 2, "the kernel of both short types is one"
