@@ -84,11 +84,16 @@ def _slice(
     """`files` without declarations that none of their `roots` mentions, nor the names `named`."""
     bodies: dict[str, frozenset[str]] = {}
     parameters = dict[str, frozenset[str]]()
+    values = set[str]()  # names of numbers and signs, which have no words and yet mean something
     for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
+        if macro.body.strip() and not _WORD.search(macro.body):
+            values.add(macro.name)
         bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
         parameters[macro.name] = parameters.get(macro.name, frozenset()).union(macro.params or ())
     makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
-    qualifiers = frozenset(name for name, words in bodies.items() if words - parameters[name] <= _QUALIFIERS)
+    qualifiers = frozenset(
+        name for name, words in bodies.items() if words - parameters[name] <= _QUALIFIERS and name not in values
+    )
     declared = [tuple(_declarations(file, makers, qualifiers)) for file in files]
     kept = {
         d

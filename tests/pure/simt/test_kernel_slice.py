@@ -125,3 +125,8 @@ def test_what_an_instance_of_a_kernel_is_named_by_stays():
     assert "Mode" in source.text
     assert "Same" in source.text
     assert "Other" not in source.text
+
+
+def test_a_macro_of_a_number_is_no_qualifier():
+    text = "#define WIDTH 32\n__global__ void k(float* x) {\n    int i = blockIdx.x * WIDTH + threadIdx.x;\n    x[i] = i;\n}\n"
+    assert left(text) == text

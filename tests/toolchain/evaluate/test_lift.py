@@ -308,5 +308,5 @@ def test_a_kernel_by_itself_says_why_its_launcher_is_not_lifted(build_cache, tmp
     assert "y[i] = 2 * x[i]" in printed(*entries["twice"].programs)
     for one in entries.values():
         (why,) = one.left_out
-        assert why.startswith("both: it was not lifted: a value of the data decides")
+        assert why.startswith("both: it was not lifted: line 10: a value of the data decides")
         assert why in tensor_text([one], source).plain

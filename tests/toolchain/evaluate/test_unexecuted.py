@@ -141,13 +141,17 @@ def test_what_is_wrong_there_is_named_too(verified):
     assert "`blocks > 4096` is never true" in reason(entry.outcome)
 
 
-@pytest.mark.parametrize("old", ["i += blockDim.x * gridDim.x", "4096"])
-def test_a_loop_that_never_ran_twice_and_the_limit_that_makes_it_are_named(verified, old):
-    """The candidate is wrong in the second turn alone, or beyond the limit alone."""
-    (entry,) = verified(LIMITED, old, {"4096": "9999"}.get(old, "i += n")).entries
+def test_a_loop_that_never_ran_twice_and_the_limit_that_makes_it_are_named(migrated):
+    (entry,) = migrated(LIMITED).entries
     assert isinstance(entry.outcome, Verified)
     assert "the loop at op.cu:3 never ran twice" in reason(entry.outcome)
     assert "`min((n + 255) / 256, 4096)` is never 4096" in reason(entry.outcome)
+
+
+def test_what_is_wrong_in_the_second_turn_alone_is_found_beyond_the_limit(verified):
+    """A judgement goes there, since host code asks for as many blocks at every larger size."""
+    (entry,) = verified(LIMITED, "i += blockDim.x * gridDim.x", "i += n").entries
+    assert isinstance(entry.outcome, Wrong)
 
 
 def test_a_limit_within_reach_is_reached(migrated, verified):
