@@ -128,5 +128,6 @@ def test_what_an_instance_of_a_kernel_is_named_by_stays():
 
 
 def test_a_macro_of_a_number_is_no_qualifier():
-    text = "#define WIDTH 32\n__global__ void k(float* x) {\n    int i = blockIdx.x * WIDTH + threadIdx.x;\n    x[i] = i;\n}\n"
+    kernel = "__global__ void k(float* x) {\n    int i = blockIdx.x * WIDTH + threadIdx.x;\n    x[i] = i;\n}\n"
+    text = f"#define WIDTH 32\n{kernel}"
     assert left(text) == text
