@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from porter.backend import Backend, Port
-from porter.contract.contract import Contract, ScalarArg
+from porter.contract.contract import Contract, EntryKind, ScalarArg
 from porter.contract.expressions import evaluate, number
 from porter.contract.syntax import ExpressionError
 from porter.evaluate.lift import Lifted, lift
@@ -67,6 +67,8 @@ def _rests_on(found: Scheduled) -> Finding:
 
 def _scheduled(lifted: Lifted) -> Scheduled:
     contract, name = lifted.entry.contract, lifted.entry.name
+    if contract.entry.kind is EntryKind.KERNEL:
+        raise NotSchedulableError(f"{name} is a kernel by itself, whose caller chooses the grid")
     if not isinstance(lifted.outcome, Equal):
         raise NotSchedulableError(f"{name} was not lifted: {getattr(lifted.outcome, 'because', lifted.outcome.label)}")
     if len(lifted.programs) != 1:

@@ -153,3 +153,16 @@ def test_a_search_does_not_start_from_a_formula(porter, tmp_path):
     shutil.copy(EXAMPLE, tmp_path)
     done = porter("migrate", "rmsnorm.cu", "--target", "triton", "--from-formula", "--rounds", "1")
     assert (done.code, "--from-formula does not go with a search" in done.stderr) == (2, True)
+
+
+def test_a_kernel_by_itself_keeps_its_grid(porter, tmp_path):
+    (tmp_path / "twice.cu").write_text(
+        "__global__ void twice(const float* x, float* y, int n) {\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n) y[i] = 2 * x[i];\n"
+        "}\n"
+    )
+    done = porter("migrate", "twice.cu", "--target", "triton", "--from-formula", "--json")
+    assert done.document["outcome"] == "verified"
+    (kept,) = [finding["message"] for finding in done.document["findings"] if finding["code"] == "PORT5002"]
+    assert "twice is a kernel by itself, whose caller chooses the grid" in kept
