@@ -40,7 +40,7 @@ _NUMBERS = itertools.count(129)
 
 @dataclass
 class Used:
-    """What one at a time may hold, and for how long it was held in all."""
+    """A thing that one at a time may hold, and for how long it was held in all."""
 
     seconds: float = 0.0
     turn: threading.Lock = field(default_factory=threading.Lock)

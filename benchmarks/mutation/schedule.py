@@ -67,7 +67,7 @@ class Ported:
 
 @dataclass(slots=True)
 class Schedule:
-    """What is still to be done: ports are made, ports are judged, then the first mutant of each, the second, and so on.
+    """Keeps what is still to be done: ports are made, then judged, the first mutant of each, then the second.
 
     `known` are the judgements of earlier runs: none is asked for again, but for a port by another commit.
     """

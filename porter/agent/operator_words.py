@@ -21,7 +21,7 @@ _MB = 1e6
 
 
 def operator_in_words(contract: Contract) -> str:
-    """How the entry is called and what a right answer is, as Markdown; without workloads for devices alone."""
+    """Says how the entry is called and what a right answer is, as Markdown; without workloads for devices alone."""
     names = ", ".join(argument.name for argument in contract.arguments)
     lines = [f"`{contract.entry.name}({names})` is {_KINDS[contract.entry.kind]}.", "", *_arguments(contract)]
     if contract.conditions:
@@ -32,7 +32,7 @@ def operator_in_words(contract: Contract) -> str:
 
 
 def sizes_in_words(sizes: Sequence[ScoredSize], chip: Chip | None) -> str:
-    """Where the score is taken, what must move there, and the least time that moving it takes; a line for each size."""
+    """Says where the score is taken, what must move there, and how long that takes at least; a line for each size."""
     return "\n".join(f"- {' '.join(_scored(size, chip))}" for size in sizes)
 
 

@@ -56,7 +56,7 @@ class Material:
 
     @property
     def measure(self) -> str:
-        """What a score is, in words; empty where no program has one."""
+        """Says what a score is, in words; empty where no program has one."""
         scores = [member.scored.score for member in (self.current, *self.others)]
         return next((_MEASURED[score.measure] for score in scores if score), "")
 

@@ -84,7 +84,7 @@ def _block_edits(file: File, lines: Sequence[str], regions: Sequence[Region], bl
 
 
 def _whole(blocks: Sequence[Block]) -> Block:
-    """Of several texts for one place the one that is meant: the last that is no snippet.
+    """Returns the text that is meant of several for one place: the last that is no snippet.
 
     Models show a part of a program before they write all of it, and how it is called behind that.
     """

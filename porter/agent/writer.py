@@ -30,7 +30,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What came of asking: a candidate or none, what was said, and whether the model answers at all.
+    """The result of asking: a candidate or none, what was said, and whether the model answers at all.
 
     `over` says why it never will again in this run.
     """
@@ -77,7 +77,7 @@ class Writer:
         return answer, (*failed, Exchange(question.text, answer.text, answer.usage.tokens, model, cost))
 
     def unanswered(self, error: UnansweredError) -> Exchange:
-        """What the journal is told of a question without an answer, when whoever watches was told."""
+        """Returns what the journal is told of a question without an answer, when whoever watches was told."""
         self.tell(f"{self.writing.model}: no answer: {error.because}")
         return remark(f"no answer: {error.because}")
 

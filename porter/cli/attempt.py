@@ -52,7 +52,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """What else is made of the results: the diff of each port on the terminal, files for other tools."""
+    """The other things that are made of the results: the diff of each port on the terminal, files for other tools."""
 
     diff: bool = False
     sarif: Path | None = None
@@ -94,7 +94,7 @@ Attempt = Migrated | Failed
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is done with every source: it is migrated, and its port then searched for a better one, if so wished.
+    """The work on every source: it is migrated, and its port then searched for a better one, if so wished.
 
     `allowances` are the findings that the project accepts.
     """

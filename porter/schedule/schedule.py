@@ -36,6 +36,8 @@ class Schedule:
     def __str__(self) -> str:
         """Returns the schedule in words."""
         tile = f"{self.rows} x {self.columns}" if self.rows > 1 else str(self.columns)
+        if self.algorithm is Algorithm.HELD:  # as wide as the rows of a call are
+            tile = f"{self.rows} whole rows" if self.rows > 1 else "one whole row"
         words = [f"{self.algorithm}, tiles of {tile}", f"{self.warps} warps"]
         if self.algorithm is Algorithm.SPLIT:
             words.insert(1, f"{self.parts} programs a row")

@@ -47,7 +47,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Of one launch, in about microseconds: `total`, and what would be the cost of each part alone.
+    """The cost of one launch, in about microseconds: `total`, and what each part would cost alone.
 
     `resident` is how many programs a multiprocessor holds at once, and `limits` names all that allows no more.
     """

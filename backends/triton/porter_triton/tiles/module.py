@@ -45,7 +45,7 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
     imports = ["import torch", "import triton", "import triton.language as tl"]
     if "libdevice." in body:
         imports.append("from triton.language.extra import libdevice")
-    head = f'"""What {source.path.name} computes, in Triton, scheduled by porter {__version__}."""\n'
+    head = f'"""{source.path.name} in Triton, written from its formula and scheduled by porter {__version__}."""\n'
     told = black.format_str("\n".join([head, *imports, "\n", body]), mode=black.Mode(line_length=WIDTH))
     return PortedFile(module_name(source), told, source)
 
