@@ -135,6 +135,13 @@ def operands(value: Value) -> Iterator[Value]:
             yield inner
 
 
+def parts(value: Value) -> Iterator[Value]:
+    """Yields `value` and all of which it is made."""
+    yield value
+    for one in operands(value):
+        yield from parts(one)
+
+
 def axes(value: Value) -> Axes:
     """Returns the axes of a value; a plain number has none."""
     match value:

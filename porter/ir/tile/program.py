@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.quantities import Quantity
-from porter.ir.tile.expressions import Value
+from porter.ir.tile.expressions import Name, Value, parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,13 @@ class Kernel:
     blocks: tuple[str, ...]
     body: tuple[Statement, ...]
 
+    @property
+    def stored_tensors(self) -> frozenset[str]:
+        """Returns the names of the tensors that it writes."""
+        named = {one.name: one.value for one in statements(self.body) if isinstance(one, Let)}
+        pointers = (one.pointer for one in statements(self.body) if isinstance(one, Store))
+        return frozenset(tensor for pointer in pointers for tensor in self.tensors if _leads(pointer, tensor, named))
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
@@ -101,6 +108,11 @@ class Operator:
     launches: tuple[Launch, ...]
     precision: DType = field(default=DType.FLOAT32)
 
+    @property
+    def stored_tensors(self) -> frozenset[str]:
+        """Returns the names of the tensors that its kernels write."""
+        return frozenset[str]().union(*(kernel.stored_tensors for kernel in self.kernels))
+
 
 def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Yields all statements, those of loops behind the loop itself."""
@@ -108,3 +120,10 @@ def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
         yield statement
         if isinstance(statement, Loop):
             yield from statements(statement.body)
+
+
+def _leads(pointer: Value, tensor: str, named: Mapping[str, Value]) -> bool:
+    """Returns whether a pointer is one into `tensor`, by itself or from where a row of it begins."""
+    names = [one.name for one in parts(pointer) if isinstance(one, Name)]
+    rows = [one.name for name in names if name in named for one in parts(named[name]) if isinstance(one, Name)]
+    return f"{tensor}_ptr" in (*names, *rows)

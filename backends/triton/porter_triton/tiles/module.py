@@ -10,15 +10,15 @@ import black
 
 from porter import __version__
 from porter.backend import PortedFile
-from porter.contract.contract import Argument, Contract, ScalarArg, TensorArg
+from porter.contract.contract import Argument, Contract, TensorArg
 from porter.contract.dtype import DType
-from porter.contract.expressions import names_in
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.quantities import Quantity
-from porter.ir.tile.expressions import Fold, Literal, Value, operands
+from porter.ir.tile.expressions import Fold, Literal, Value, parts
 from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Let, Loop, Operator, Statement, Store, statements
-from porter.schedule.host_values import Names, host
-from porter.schedule.polynomial import NotSchedulableError, Polynomial
+from porter.schedule.call_sizes import call_sizes
+from porter.schedule.host_values import Names
+from porter.schedule.polynomial import NotSchedulableError
 from porter.source.text import Source
 from porter_triton.layout import WIDTH
 from porter_triton.module import module_name
@@ -38,10 +38,10 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
         launchers = [text_ for name, group in groups.items() for text_ in _launchers(name, group, kernels)]
     except UnprintableError as error:
         raise NotSchedulableError(str(error)) from error
-    parts = [*kernels.texts.values(), *launchers]
+    texts = [*kernels.texts.values(), *launchers]
     needed = (value for one, _ in operators for kernel in one.kernels for value in _values(kernel))
     helpers = [_PRODUCT] if any(map(_is_product, needed)) else []
-    body = "\n\n".join([*helpers, *parts])
+    body = "\n\n".join([*helpers, *texts])
     imports = ["import torch", "import triton", "import triton.language as tl"]
     if "libdevice." in body:
         imports.append("from triton.language.extra import libdevice")
@@ -103,13 +103,7 @@ def _launchers(function: str, group: Sequence[tuple[Operator, Contract]], kernel
 def _values(kernel: Kernel) -> Iterator[Value]:
     for statement in statements(kernel.body):
         if isinstance(statement, Let | Store):
-            yield from _parts(statement.value)
-
-
-def _parts(value: Value) -> Iterator[Value]:
-    yield value
-    for one in operands(value):
-        yield from _parts(one)
+            yield from parts(statement.value)
 
 
 def _is_product(value: Value) -> bool:
@@ -156,7 +150,8 @@ def _range(loop: Loop) -> str:
 def _launcher(operator: Operator, contract: Contract, function: str) -> str:
     arguments = contract.arguments
     made = {one.name for one in (*operator.buffers, *operator.results)}
-    lines = [*_checks(arguments, operator), *_symbols(arguments, operator)]
+    sizes = call_sizes(operator, arguments, lambda tensor, axis: f"{tensor}.shape[{axis}]", "//")
+    lines = [*_checks(arguments, operator), *(f"{name} = {value}" for name, value in sizes)]
     for condition, because in operator.demands:
         lines += [f"if not {condition.text}:", f'    raise ValueError("{because}")']
     lines += [f"{name} = {_host(size)}" for name, size in operator.sizes if name != size.text]
@@ -180,90 +175,13 @@ def _checks(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
         yield f"for tensor in ({', '.join(own)},):"
         yield f"    if tensor.dtype != torch.{dtype.value}:"
         yield f'        raise TypeError(f"expected torch.{dtype.value} but found {{tensor.dtype}}")'
-    stored = _stored_tensors(operator)
+    stored = operator.stored_tensors
     for one in tensors:
         if one.name in stored:
             yield f"if not {one.name}.is_contiguous():"
             yield f'    raise ValueError("{one.name} must be contiguous")'
         else:
             yield f"{one.name} = {one.name}.contiguous()"
-
-
-def _stored_tensors(operator: Operator) -> set[str]:
-    """Returns the names of tensors that kernels write."""
-    return {
-        name
-        for kernel in operator.kernels
-        for statement in statements(kernel.body)
-        if isinstance(statement, Store)
-        for name in kernel.tensors
-        if _points_into(statement.pointer, name, kernel)
-    }
-
-
-def _points_into(pointer: Value, tensor: str, kernel: Kernel) -> bool:
-    named = {s.name: s.value for s in statements(kernel.body) if isinstance(s, Let)}
-    names = [getattr(one, "name", "") for one in _parts(pointer)]
-    if f"{tensor}_ptr" in names:
-        return True
-    return any(f"{tensor}_ptr" in [getattr(p, "name", "") for p in _parts(named[n])] for n in names if n in named)
-
-
-def _symbols(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
-    """Yields assignments of the sizes that host code uses, from extents of arguments and whole arguments."""
-    wanted = _wanted(operator)
-    given = {argument.name for argument in arguments}
-    equations = list(_equations(arguments))
-    known = set(given)
-    progress = True
-    while progress and wanted - known:
-        progress = False
-        for extent, value in equations:
-            unknown = names_in(extent) - known
-            if len(unknown) != 1 or not unknown & wanted:
-                continue
-            (symbol,) = unknown
-            solved = _solved(extent, value, symbol)
-            if solved is not None:
-                yield f"{symbol} = {solved}"
-                known.add(symbol)
-                progress = True
-    if missing := sorted(wanted - known):
-        raise NotSchedulableError(f"no argument tells '{missing[0]}'")
-
-
-def _wanted(operator: Operator) -> set[str]:
-    texts = [size.text for _, size in operator.sizes] + [condition.text for condition, _ in operator.demands]
-    texts += [extent.text for buffer in (*operator.buffers, *operator.results) for extent in buffer.extents]
-    for launch in operator.launches:
-        texts += [one.text for one in launch.grid] + [value.text for _, value in launch.blocks]
-    found = {name for one in texts for name in names_in(one.replace("//", "/"))}
-    derived = {name for name, size in operator.sizes if name != size.text}
-    return (found | {name for _, number in operator.numbers for name, _ in number.powers}) - derived
-
-
-def _equations(arguments: Sequence[Argument]) -> Iterator[tuple[str, str]]:
-    """Yields what is known of sizes: an expression over them, and the Python that gives its value."""
-    for argument in arguments:
-        if isinstance(argument, ScalarArg) and names_in(argument.value):
-            yield argument.value, argument.name
-        elif isinstance(argument, TensorArg):
-            for axis, extent in enumerate(argument.shape):
-                yield extent, f"{argument.name}.shape[{axis}]"
-
-
-def _solved(extent: str, value: str, symbol: str) -> str | None:
-    """Returns the Python that gives `symbol` where `extent` is `value`; None where it is no factor of it."""
-    polynomial = Polynomial.of_extent(extent)
-    if polynomial == Polynomial.atom(symbol):
-        return value
-    try:
-        rest = polynomial.over(Polynomial.atom(symbol))
-    except NotSchedulableError:
-        return None
-    if symbol in rest.atoms or len(rest.terms) != 1:
-        return None
-    return f"{value} // ({host(rest).text})"
 
 
 def _host(size: Host) -> str:
