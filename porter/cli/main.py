@@ -34,6 +34,7 @@ from porter.cli.regress import regress
 from porter.cli.report import report
 from porter.cli.runs import runs
 from porter.cli.search import replay, resume
+from porter.cli.steps import steps
 from porter.cli.suite import suite
 from porter.cli.survey import survey
 from porter.cli.verify import verify
@@ -52,7 +53,7 @@ app = typer.Typer(
 )
 commands = (
     *(migrate, survey, inspect, verify, bench, record, regress, report),
-    *(resume, replay, watch, runs, export, explain, doctor),
+    *(resume, replay, watch, runs, export, steps, explain, doctor),
 )
 for command in commands:
     app.command(context_settings=HELP)(command)

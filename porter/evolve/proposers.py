@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,10 @@ from pathlib import Path
 from porter.agent.build import Agent, open_agent, rule_plan
 from porter.agent.profile import Profile, profile_of_text
 from porter.agent.secret import find_key
-from porter.agent.task import task
+from porter.agent.task import Task, task
 from porter.backend import Backend
+from porter.contract.contract import Contract, Workload
+from porter.evaluate.bench import Bench
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import File
 from porter.evolve.diagnosis import scored_sizes
@@ -42,15 +44,20 @@ def proposers_of(
     of_rules = (schedule, kriging, rewrite, rule_plan(space, around, backend.axes()))
     if agent is None:
         return of_rules
+    asked = task_of(subject, backend, scorer.workloads, scorer.planning)
+    return (*of_rules, agent.plan(asked), agent.llm(asked))
+
+
+def task_of(subject: Subject, backend: Backend, workloads: Iterable[tuple[Contract, Workload]], place: Bench) -> Task:
+    """What models are told of `subject`, whose candidates are scored at `workloads`; `place` plans its seed there."""
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings
-    scored = scored_sizes(subject, backend, scorer.workloads, scorer.planning)
-    asked = task(
+    scored = scored_sizes(subject, backend, workloads, place)
+    return task(
         backend, subject.target, original.source, headers,
         contracts=subject.contracts, scored=scored, findings=findings,
     )  # fmt: skip
-    return (*of_rules, agent.plan(asked), agent.llm(asked))
 
 
 def agent_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -20,7 +20,6 @@ from porter.report.search_lineage import lineage
 from porter.report.search_tables import lineage_table
 from porter.report.search_words import best_words, ending, factor, meaning, measured, title, visible
 from porter.source.encoding import read_text
-from porter.whole_file import whole_file
 
 
 def winner_texts(course: Course) -> Mapping[str, str]:
@@ -65,18 +64,6 @@ def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
     except OSError as error:
         raise unwritable(Path(error.filename or folder), error) from error
     return list(written)
-
-
-def write_lines(lines: Iterable[str], file: Path) -> Path:
-    """Write `lines` into a new `file`; gives its place. Raises `InputError` where it exists, or cannot be written."""
-    if file.exists():
-        raise InputError(f"{file}: exists", "name a new file")
-    try:
-        with whole_file(file) as fresh, fresh.open("w", encoding="utf-8") as place:
-            place.writelines(f"{line}\n" for line in lines)
-    except OSError as error:
-        raise unwritable(file, error) from error
-    return file
 
 
 def _seed(course: Course) -> Member | None:

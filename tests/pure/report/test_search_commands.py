@@ -238,37 +238,6 @@ def test_an_export_writes_over_nothing(run, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_trajectories_have_a_line_for_each_candidate_that_was_evaluated(run, tmp_path, capsys):
-    file = tmp_path / "tried.jsonl"
-    assert called(capsys, "export", run, "--trajectories", file)[:2] == (0, f"wrote {file}\n")
-    lines = [json.loads(line) for line in file.read_text("ascii").splitlines()]
-    found = next(following(run))[0]
-    assert [line["outcome"]["digest"] for line in lines] == list(found.trials)
-    code, _, complaint = called(capsys, "export", run, "--trajectories", file)
-    assert (code, "exists" in complaint) == (2, True)
-
-
-def test_trajectories_are_a_table_of_the_same(run, tmp_path, capsys):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet` is not installed")
-    lines, table = tmp_path / "tried.jsonl", tmp_path / "tried.parquet"
-    for file in (lines, table):
-        assert called(capsys, "export", run, "--trajectories", file)[0] == 0
-    rows = parquet.read_table(table).to_pylist()
-    steps = [json.loads(line) for line in lines.read_text("ascii").splitlines()]
-    assert [row["outcome"] for row in rows] == [step["outcome"] for step in steps]
-    for row, step in zip(rows, steps, strict=True):
-        assert dict(row["action"]["files"]) == step["action"]["files"]
-        assert {k: json.loads(v) for k, v in row["action"]["point"]} == step["action"]["point"]
-    assert called(capsys, "export", run, "--trajectories", table)[0] == 2
-
-
-def test_a_table_without_the_library_for_it_names_that(run, tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    code, _, complaint = called(capsys, "export", run, "--trajectories", tmp_path / "tried.parquet")
-    assert (code, "porter[parquet]" in complaint) == (3, True)
-    assert not list(tmp_path.iterdir())
-
-
 def test_an_export_of_nothing_is_wrong_usage(run, capsys):
     code, _, complaint = called(capsys, "export", run)
-    assert (code, "--to or --trajectories" in complaint) == (2, True)
+    assert (code, "--to" in complaint) == (2, True)

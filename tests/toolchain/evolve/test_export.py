@@ -1,10 +1,13 @@
-"""What `porter export` writes really holds the port to its original."""
+"""What `porter export` writes really holds the port to its original; `porter steps` has the prompts of a search."""
 
 import subprocess
 import sys
 
 import pytest
 
+from porter.agent.question import Answer
+from porter.agent.reply import read_reply
+from porter.agent.splice import splice
 from porter.cli.main import main
 from porter.evolve.axis import Axis
 from porter.evolve.budget import Budget
@@ -12,6 +15,8 @@ from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.replay import searching
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.settings import Settings
+from porter.learn.step_files import read_steps
+from porter.learn.steps import Work
 
 SOURCE = """\
 #include "twice.h"
@@ -52,8 +57,8 @@ class Remark:
 
 
 @pytest.fixture
-def exported(tmp_path):
-    """The folder that is exported of a search that began with a right port of SOURCE."""
+def run(tmp_path):
+    """A search that began with a right port of SOURCE."""
     run = tmp_path / "scale.maca.search"
     (run / "original").mkdir(parents=True)
     for name, text in {"scale.cu": SOURCE, "twice.h": HEADER, "contract.toml": CONTRACT}.items():
@@ -68,6 +73,12 @@ def exported(tmp_path):
                 worth = float(len(known.files[0].text))
                 score = Score(Measure.MODELLED, worth, worth, worth)
                 search.tell([Scored(known.digest, "verified", "", score, (0,))])
+    return run
+
+
+@pytest.fixture
+def exported(run, tmp_path):
+    """The folder that is exported of the search."""
     assert main(["export", str(run), "--to", str(tmp_path / "to")]) == 0
     return tmp_path / "to"
 
@@ -82,3 +93,16 @@ def test_the_exported_test_passes_and_fails_where_the_port_is_wrong(exported, bu
     wrong = subprocess.run(command, capture_output=True, text=True, check=False)
     assert wrong.returncode == 1
     assert "wrong" in wrong.stdout
+
+
+def test_a_step_has_the_prompt_with_which_a_model_would_have_been_asked(run, tmp_path, build_cache, monkeypatch):
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(build_cache))
+    assert main(["steps", str(run), "--out", str(tmp_path / "steps.jsonl")]) == 0
+    (step,) = read_steps(tmp_path / "steps.jsonl")
+    system, user = step.situation.prompt
+    assert (system.role, user.role) == ("system", "user")
+    assert "scale_kernel<<<" in user.text
+    assert step.situation.parent.files[0].text in user.text
+    assert step.work == Work(step.work.run, "scale.cu", "elementwise", "maca", "", SOURCE)
+    changes = read_reply(Answer(step.action.edit)).changes
+    assert splice(step.situation.parent.files, changes) == step.action.files

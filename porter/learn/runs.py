@@ -1,0 +1,74 @@
+"""The folder of a search as steps: what it is about, and how a model would have been asked in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.agent.llm import material
+from porter.agent.model import UnansweredError
+from porter.agent.prompt import written
+from porter.agent.question import Message
+from porter.agent.task import Task
+from porter.contract.bench import timed_workloads
+from porter.contract.reader import load_contracts
+from porter.evaluate.bench import bench
+from porter.evaluate.migration import MigrateOptions
+from porter.evolve.journal import NAME
+from porter.evolve.proposer import Member, Request
+from porter.evolve.proposers import task_of
+from porter.evolve.replay import replayed
+from porter.evolve.settings import Settings
+from porter.evolve.subject import CONTRACT, ORIGINAL, kept
+from porter.learn.steps import Prompt, Step, Work, no_prompt, steps
+from porter.registry import find_backend
+from porter.source.encoding import read_text
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a model is asked about a program: as the proposer `llm` asks, within `context_tokens`."""
+
+    task: Task
+    context_tokens: int = 32_768
+
+    def __call__(self, request: Request, current: Member, tried: tuple[str, ...]) -> tuple[Message, ...]:
+        """Returns the messages; none where they would be too long, so that no model would be asked."""
+        try:
+            return written(material(self.task, request, current, tried), self.context_tokens).messages
+        except UnansweredError:
+            return ()
+
+
+def steps_of_run(folder: Path, options: MigrateOptions, *, with_prompts: bool = True) -> Iterator[Step]:
+    """Yields the steps of the search in `folder`, which is replayed first; nothing is evaluated.
+
+    For prompts the source is ported once more, and what the port launches is planned. `options` hold the cache and the
+    limit for that. Raises `InputError` where the folder holds no search, or not what that was about.
+    """
+    read = replayed(folder)
+    settings = read.state.settings
+    prompt: Prompt = Asked(_task(folder, settings, options)) if with_prompts else no_prompt
+    return steps(read.lines, _work(folder, settings), prompt)
+
+
+def _work(folder: Path, settings: Settings) -> Work:
+    about, original, contract = settings.about, folder / ORIGINAL, folder / ORIGINAL / CONTRACT
+    category = settings.category
+    if not category and contract.exists():
+        category = load_contracts(contract)[0].category
+    run = f"{folder.name} {hashlib.blake2b((folder / NAME).read_bytes(), digest_size=4).hexdigest()}"
+    name = about.get("source", folder.name)
+    text = read_text(original / name) if (original / name).is_file() else ""
+    return Work(run, name, category, about.get("target", ""), about.get("arch", ""), text)
+
+
+def _task(folder: Path, settings: Settings, options: MigrateOptions) -> Task:
+    subject = kept(folder, settings.about, None, options)
+    backend = find_backend(subject.target.backend)
+    sizes, stated = {**options.sizes, **options.timed_sizes}, subject.options.contract is not None
+    workloads = [(c, w) for c in subject.contracts for w in timed_workloads(c, sizes, stated=stated)]
+    with bench(options.cache, options.time_limit_s) as place:
+        return task_of(subject, backend, workloads, place)
