@@ -65,7 +65,14 @@ def run(tmp_path):
         (run / "original" / name).write_text(text)
     port = File("scale.maca.cpp", f"#include <mc_runtime.h>\n{SOURCE}")
     seed = Candidate((port, File("twice.h", HEADER)), Origin("seed"))
-    about = {"source": "scale.cu", "target": "maca", "arch": "", "contract": "porter", "defines": "OFFSET=1.0f"}
+    about = {
+        "source": "scale.cu",
+        "target": "maca",
+        "arch": "",
+        "contract": "porter",
+        "defines": "OFFSET=1.0f",
+        "entry": "scale",
+    }
     settings = Settings(1, (Axis("any", ("all",)),), ("remark",), islands=1, batch=1, about=about)
     with searching(run, settings, Budget(rounds=1), [Remark()], [seed]) as search:
         while not search.ended:
