@@ -21,10 +21,11 @@ from porter.evaluate.rehearsal import Rehearsal, Sizes
 from porter.evaluate.size_space import OPERATION_MS
 from porter.evaluate.telling import Held, Telling
 from porter.oracle.reference import Reference
-from porter.simt.job import FaultKind, Run, Value
+from porter.simt.job import FaultKind, Job, Run
 
 _REHEARSED = "its host code at sizes for a device"
 _UNLAUNCHED = "launches that no device takes"
+_NOT_EXECUTED = (FaultKind.UNKNOWN, FaultKind.STOPPED)
 _MOST_CALLS = 160  # of host code, in looking for smaller sizes: some milliseconds each
 _MOST_FOUND = 4
 _MORE = 16  # the part that sizes are enlarged by
@@ -37,12 +38,16 @@ _USUAL_ELEMENTS = 4_096  # of the workload whose sizes are kept where they will 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a rehearsed call showed that nothing executed has, and the sizes that it was seen at."""
+    """What a rehearsed call showed that nothing executed has, and the sizes that it was seen at.
+
+    What `stops` growing is only seen to be right where a call is larger than what is as large as it will be.
+    """
 
     candidate: Candidate
     rehearsal: Rehearsal
     sizes: Sizes
     what: str
+    stops: bool = False
 
 
 @dataclass
@@ -81,7 +86,7 @@ class DeviceSizes:
         told = _Told()
         for candidate in self.candidates:
             for rehearsal in self.rehearsals if candidate.rehearse else ():
-                if refused := _rehearse(candidate, rehearsal, known, habits, told):
+                if refused := _Rehearsed(candidate, rehearsal, known, habits, told).refused():
                     return refused
         return told
 
@@ -104,31 +109,52 @@ class DeviceSizes:
         return self.judging.reseeded(replace(contract, workloads=tuple(workloads))).workloads
 
 
-def _rehearse(
-    candidate: Candidate, rehearsal: Rehearsal, known: BranchCoverage, habits: frozenset[FaultKind], told: _Told
-) -> Refused | None:
-    """Returns what a candidate may not do, and keeps what has to be said of it.
+@dataclass(frozen=True)
+class _Rehearsed:
+    """The calls of one rehearsal, of which `told` keeps what has to be said, and what is new beside the `known` sides
+    of branches.
 
     Host code that raises there is not accused, since it may depend on results, which are missing: the outcome says that
     nothing more was seen of it.
     """
-    assert candidate.rehearse is not None
-    ended, came_to_its_end = "", False
-    before: tuple[Value, ...] = ()
-    for sizes, job in rehearsal.jobs:
-        run = candidate.rehearse(replace(job, before=before))
-        before = job.arguments
-        if broken := broken_rules(run.faults, habits):
-            return Refused(f"{broken[0].code}: {at_line(broken[0])}{broken[0].message}", broken)
-        told.seen.extend(_Seen(candidate, rehearsal, sizes, what) for what in _new(run, known))
-        told.said.update((key, text) for key, text in _said(run) if key not in told.said)
-        ended = next((described(fault) for fault in run.faults if fault.fatal), "")
-        if not ended and came_to_its_end:
-            break  # two of them show grids that do not grow
-        came_to_its_end = came_to_its_end or not ended
-    if ended and not came_to_its_end:
-        told.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {ended}")
-    return None
+
+    candidate: Candidate
+    rehearsal: Rehearsal
+    known: BranchCoverage
+    habits: frozenset[FaultKind]
+    told: _Told
+
+    def refused(self) -> Refused | None:
+        """Makes the calls and returns the rule that one of them breaks."""
+        ended = ""
+        for sizes, job in self.rehearsal.jobs:
+            run = self._run(sizes, job)
+            ended = next((described(fault) for fault in run.faults if fault.fatal), "")
+            if (refused := self._breaking(run)) or not ended:
+                return refused or self._shrunk(sizes, job)
+        if ended:
+            self.told.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {ended}")
+        return None
+
+    def _shrunk(self, sizes: Sizes, job: Job) -> Refused | None:
+        """Makes the calls that show where grids stop growing, one after the other."""
+        for less, smaller in self.rehearsal.shrunk(sizes):
+            if refused := self._breaking(self._run(less, replace(smaller, before=job.arguments))):
+                return refused
+            job = smaller
+        return None
+
+    def _run(self, sizes: Sizes, job: Job) -> Run:
+        assert self.candidate.rehearse is not None
+        run = self.candidate.rehearse(job)
+        seen = ((what, what in _of_kind(run, FaultKind.STOPPED)) for what in _new(run, self.known))
+        self.told.seen.extend(_Seen(self.candidate, self.rehearsal, sizes, *what) for what in seen)
+        self.told.said.update((key, text) for key, text in _said(run) if key not in self.told.said)
+        return run
+
+    def _breaking(self, run: Run) -> Refused | None:
+        broken = broken_rules(run.faults, self.habits)
+        return Refused(f"{broken[0].code}: {at_line(broken[0])}{broken[0].message}", broken) if broken else None
 
 
 def _said(run: Run) -> Iterator[tuple[str, str]]:
@@ -137,14 +163,18 @@ def _said(run: Run) -> Iterator[tuple[str, str]]:
         if fault.kind is FaultKind.LAUNCH:  # which smaller sizes do not show
             refused = fault.message if fault.fatal else f"a launch is refused: {fault.message}"
             yield _UNLAUNCHED, f"at sizes for a device {refused}"
-        elif fault.kind is FaultKind.UNKNOWN and not fault.fatal:
+        elif fault.kind in _NOT_EXECUTED and not fault.fatal:
             yield fault.message, f"at sizes for a device {fault.message}"
 
 
 def _new(run: Run, known: BranchCoverage) -> Iterator[str]:
     """Yields what a rehearsed call has that nothing executed had: launches, and sides of branches."""
-    yield from (f.message for f in run.faults if f.kind is FaultKind.UNKNOWN and not f.fatal)
+    yield from _of_kind(run, *_NOT_EXECUTED)
     yield from (side.described for side in sorted(run.coverage.taken - known.taken) if side.way and not side.fails)
+
+
+def _of_kind(run: Run, *kinds: FaultKind) -> tuple[str, ...]:
+    return tuple(fault.message for fault in run.faults if fault.kind in kinds and not fault.fatal)
 
 
 class _Search:
@@ -161,21 +191,24 @@ class _Search:
         self._calls = 0
 
     def smallest(self, seen: _Seen, others: Sequence[Sizes]) -> Sizes | None:
-        """Returns the sizes; None where it cannot be found any more, one of the `others` shows it, too, or only two
-        calls together do.
+        """Returns the sizes; None where it cannot be found any more, one of the `others` shows it, too, only two calls
+        together do, or a grid goes on growing beyond the smallest sizes that have it.
         """
         if any(self._shows(seen, sizes) for sizes in others) or not self._shows(seen, seen.sizes):
             return None
         sizes = dict(seen.sizes)
         for symbol in sorted(sizes.keys() - self._fixed, key=lambda s: (-sizes[s], s)):
             sizes[symbol] = self._lowered(seen, sizes, symbol)
-        return self._with_more(seen, sizes) if self._calls < _MOST_CALLS else None
+        larger = self._with_more(seen, sizes)
+        is_beyond = larger != sizes or not seen.stops
+        return larger if is_beyond and self._calls < _MOST_CALLS else None
 
     def _with_more(self, seen: _Seen, sizes: Sizes) -> Sizes:
-        """Returns sizes of which the largest is a little larger: what has just begun there has more to do."""
-        free = sorted(sizes.keys() - self._fixed, key=lambda s: (-sizes[s], s))
-        larger = {**sizes, free[0]: sizes[free[0]] + sizes[free[0]] // _MORE} if free else sizes
-        return larger if self._shows(seen, larger) else sizes
+        """Returns sizes that are a little larger: what has just begun there has more to do."""
+        for symbol in sorted(sizes.keys() - self._fixed, key=lambda s: (-sizes[s], s)):
+            larger = {**sizes, symbol: sizes[symbol] + sizes[symbol] // _MORE}
+            sizes = larger if larger != sizes and self._shows(seen, larger) else sizes
+        return sizes
 
     def _lowered(self, seen: _Seen, sizes: Sizes, symbol: str) -> int:
         def shows(size: int) -> bool:

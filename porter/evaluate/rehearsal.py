@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -20,6 +21,11 @@ _NOTHING = np.zeros(1, np.int64)
 _SYMBOLS, _LARGE = 4, (1 << 18, 1 << 16, 1 << 14, 1 << 12)  # beyond the most blocks that grids were once given
 # What host code has no memory or time for is asked again at sizes divided by these: results may outgrow the arguments.
 _SMALLER = (1, 4, 16)
+# Parts of the sizes at which a call comes to its end that it is asked at, too: a grid that a cap ends in the last
+# sixteenth of them goes on growing in what is executed nowhere, one that is as large with fewer than 16 blocks may be
+# as large because these are large.
+_SHRUNK = (Fraction(15, 16), Fraction(1, 4))
+_ALIKE = tuple(1 << power for power in range(14, 5, -1))
 _CALLED = (EntryKind.TORCH, EntryKind.POINTER)
 
 
@@ -30,16 +36,26 @@ Sizes = Mapping[str, int]
 class Rehearsal:
     """One call at smaller and smaller sizes, of which the first that comes to its end will do.
 
-    `call` makes a call at any sizes that the contract allows; None elsewhere.
+    `call` makes a call at any sizes that the contract allows; None elsewhere. Sizes of `fixed` symbols stay.
     """
 
     sizes: tuple[Sizes, ...]
     call: Callable[[Sizes], Job | None]
+    fixed: Collection[str] = ()
 
     @property
     def jobs(self) -> Iterator[tuple[Sizes, Job]]:
         """The calls at these sizes."""
-        found = ((sizes, self.call(sizes)) for sizes in self.sizes)
+        return self._at(self.sizes)
+
+    def shrunk(self, sizes: Sizes) -> Iterator[tuple[Sizes, Job]]:
+        """The call at a little less than `sizes`, and at a lot less, where it may have these: grids that stay as they
+        are do not grow.
+        """
+        return self._at(smaller(sizes, part, self.fixed) for part in _SHRUNK)
+
+    def _at(self, several: Iterable[Sizes]) -> Iterator[tuple[Sizes, Job]]:
+        found = ((sizes, self.call(sizes)) for sizes in several)
         return ((sizes, job) for sizes, job in found if job is not None)
 
 
@@ -61,13 +77,15 @@ def rehearsals(
             return None
         return Job(tuple(_values(contract, Workload("", sizes, 0))), construction=built(sizes))
 
-    def smaller(workload: Workload, part: int) -> Sizes:
-        return {s: n if s in chosen else max(n // part, min(n, 1)) for s, n in workload.sizes.items()}
-
     return [
-        Rehearsal(tuple(smaller(workload, part) for part in _SMALLER), call)
+        Rehearsal(tuple(smaller(workload.sizes, Fraction(1, n), chosen) for n in _SMALLER), call, chosen)
         for workload in _workloads(contract, chosen, written)
     ]
+
+
+def smaller(sizes: Sizes, part: Fraction, fixed: Collection[str]) -> Sizes:
+    """A part of `sizes`, but for those that are `fixed`; nothing becomes none."""
+    return {s: n if s in fixed else max(int(n * part), min(n, 1)) for s, n in sizes.items()}
 
 
 def _workloads(contract: Contract, chosen: Mapping[str, int], written: Mapping[str, int]) -> Iterator[Workload]:
@@ -77,6 +95,7 @@ def _workloads(contract: Contract, chosen: Mapping[str, int], written: Mapping[s
         large = _with_large(contract, chosen, symbol)
         # With half of it, too: what is launched for both alike cannot be right for one of them.
         found += [large, large and replace(large, sizes={**large.sizes, symbol: large.sizes[symbol] // 2})]
+    found.append(_with_all_alike(contract, chosen))
     if written and footprint(contract, as_written := Workload("as written", written, 0)) <= _MOST_BYTES:
         found.append(as_written)
     return iter({tuple(sorted(w.sizes.items())): w for w in found if w is not None}.values())
@@ -87,6 +106,14 @@ def _with_large(contract: Contract, chosen: Mapping[str, int], symbol: str) -> W
         return None
     tried = (bench_workload(contract, {**chosen, symbol: size}) for size in _LARGE)
     return next(filter(None, tried), None)
+
+
+def _with_all_alike(contract: Contract, chosen: Mapping[str, int]) -> Workload | None:
+    """A workload at the largest size that all can have: where the product alone is as large as can be one is small."""
+    free = [symbol for symbol in contract.symbols if symbol not in chosen]
+    alike = (Workload("alike", {**chosen, **dict.fromkeys(free, size)}, 0) for size in _ALIKE) if free[1:] else ()
+    fit = (w for w in alike if satisfies(contract, w.sizes) and footprint(contract, w) <= _MOST_BYTES)
+    return next(fit, None)
 
 
 def _values(contract: Contract, workload: Workload) -> Iterator[Value]:

@@ -220,6 +220,7 @@ class FaultKind(StrEnum):
     HOST_WORK = "work of the host"  # the host computed what a kernel was to
     FORGED = "forged answer"  # an answer that the judge's own code did not write
     UNKNOWN = "not executed here"  # something that a device has and the executor does not
+    STOPPED = "grid that stops growing"  # of a call that is not executed: as large as in a smaller call
     UNPUBLISHED = "not published"  # a store of another block, with no fence before the atomic that tells of it
     UNACQUIRED = "not acquired"  # a read of what another block stored, with no fence behind the atomic that tells of it
 

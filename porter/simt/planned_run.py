@@ -28,6 +28,7 @@ from porter.launch_plan.normal import same_work
 from porter.launch_plan.steps import Free, Input, Launch, LaunchPlan, Read, Return
 from porter.launch_plan.views import made, used
 from porter.simt.elf import read_elf
+from porter.simt.grids import fewest_that_shrink
 from porter.simt.job import (
     DeviceProgram,
     Executable,
@@ -40,7 +41,7 @@ from porter.simt.job import (
     Value,
     unlaunchable,
 )
-from porter.simt.launched import Launched, is_larger
+from porter.simt.launched import Launched
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
 from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, place_of, run_of
@@ -65,8 +66,8 @@ class PlannedExecutable:
     """An executable that plans, and `device`, which carries plans out.
 
     `permitted` are the operators of the library that its original's own host code applies.
-    `launched` is what its jobs launched, `rehearsed` what the last call at sizes for a device launched, `decoys`
-    whether the answers of jobs stayed as they were when none of their kernels was launched.
+    `launched` is what its jobs launched, `decoys` whether the answers of jobs stayed as they were when none of their
+    kernels was launched.
     """
 
     executable: Executable
@@ -74,7 +75,6 @@ class PlannedExecutable:
     limits: Limits
     permitted: frozenset[str] = frozenset()
     launched: Launched = field(default_factory=Launched)
-    rehearsed: list[list[Launch]] = field(default_factory=list)
     decoys: list[bool] = field(default_factory=list)
 
     def execute(self, job: Job) -> Run:
@@ -106,17 +106,17 @@ class PlannedExecutable:
         """Returns what host code asks for at sizes that nothing is executed at; its faults tell of launches that never
         were.
 
-        Where the one before was the same call at larger sizes, grids that are as large have stopped growing.
+        The call before, which has the arguments `before`, shows where grids stop growing.
         """
         try:
             noted, launches, reads, coverage = self._rehearsed(replace(job, before=()))
         except PlanError as error:
             return not_started(fatal(FaultKind.UNKNOWN, str(error)))
-        larger = self.rehearsed.pop() if self.rehearsed else []
-        self.rehearsed.append(launches)
-        unknown = self.launched.unlike(launches, larger if is_larger(job.before, job.arguments) else ())
+        unknown = self.launched.unlike(launches)
         unknown += [f"numbers that host code reads are taken as zero ({reads} times)"] if reads else []
         told = [Fault(FaultKind.UNKNOWN, "", 0, "", message) for message in unknown]
+        stopping = self.launched.stopping(launches, fewest_that_shrink(job.before, job.arguments))
+        told += [Fault(FaultKind.STOPPED, "", 0, "", message) for message in stopping]
         return replace(not_started(*noted, *told), coverage=coverage)
 
     def _rehearsed(self, job: Job) -> tuple[tuple[Fault, ...], list[Launch], int, BranchCoverage]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import prod
 
 from porter.launch_plan.admission import Admission
 from porter.launch_plan.normal import numbers_of
 from porter.launch_plan.steps import Fill, Input, Launch, LaunchPlan, Move, Scalar, TensorView
 from porter.launch_plan.views import extent_bytes, written
+from porter.simt.grids import Grids, fewest_that_shrink
 from porter.simt.job import Job, Run, TensorValue
-from porter.simt.launched import is_larger
 from porter_triton.differences import is_other_everywhere, same
 from porter_triton.kernel_rules import constants_of
 from porter_triton.records import CompileTime, KernelText
@@ -31,9 +29,7 @@ class CallHistory:
     values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
     `arguments` says of each whole number that kernels took what it was in every call, `numbers` are those that were
     compiled into them, `operations` is how many are written in the kernels of one call, at the most. `remembered` are
-    the parameters of a class of which a call used what an earlier one had made. `grids` are how many programs launches
-    of a kernel had, `stops` what they are seen not to go beyond however large a call is, `rehearsed` the
-    kernels and grids of the last call that nobody carried out.
+    the parameters of a class of which a call used what an earlier one had made.
     """
 
     calls: int = 0
@@ -47,9 +43,7 @@ class CallHistory:
     numbers: set[int] = field(default_factory=set)
     operations: int = 0
     remembered: dict[str, None] = field(default_factory=dict)
-    grids: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    stops: set[tuple[str, int]] = field(default_factory=set)
-    rehearsed: set[tuple[str, int]] = field(default_factory=set)
+    grids: Grids = field(default_factory=Grids)
 
     def note_launches(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> None:
         """Keeps in mind what a plan of `job` that was carried out launches."""
@@ -61,7 +55,7 @@ class CallHistory:
         self.operations = max(self.operations, written)
         for launch in plan.launches:
             self.numbers.update(_compiled_numbers(launch, kernels[launch.kernel]))
-            self.grids[kernels[launch.kernel].name].add(prod(launch.grid))
+            self.grids.add(kernels[launch.kernel].name, launch.grid)
 
     def note_remembered(self, job: Job, arguments: Collection[int]) -> None:
         """Keeps in mind of which parameters, by their numbers among the arguments, an earlier call's work was used."""
@@ -114,18 +108,12 @@ class CallHistory:
         return f"it launches {kernel} with {', '.join(new)}, which no workload did" if any(new) else ""
 
     def stopping(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
-        """Yields launches whose grids stop growing at more programs than any call had.
-
-        These are as large as in the call that was rehearsed before, where that was the same at larger sizes.
+        """Yields launches whose grids stop growing at more programs than any call had, as the call before shows, which
+        was rehearsed with the arguments `before`.
         """
-        found = {(kernels[launch.kernel].name, prod(launch.grid)) for launch in plan.launches}
-        if is_larger(job.before, job.arguments):
-            self.stops |= found & self.rehearsed
-        self.rehearsed = found
-        for kernel, programs in sorted(found & self.stops):
-            known = self.grids[kernel]
-            if len(known) > 1 and programs > max(known):
-                yield f"{kernel} stops at a grid of {programs} programs, which no workload reaches"
+        launches = ((kernels[launch.kernel].name, launch.grid) for launch in plan.launches)
+        for stop in self.grids.unreached(launches, fewest_that_shrink(job.before, job.arguments)):
+            yield f"the grid of {stop.kernel} {stop.described('programs')}"
 
     def missing(self, plan: LaunchPlan, job: Job, admission: Admission) -> Iterator[str]:
         """Yields what the launches of a plan, which `admission` has seen last, cannot have done."""

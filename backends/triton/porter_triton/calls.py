@@ -145,9 +145,10 @@ class Calls:
             *history.unknown(plan, job, self._calls.kernels),
             *history.otherwise(plan, job, self._calls.kernels),
             *history.unchanged(plan, job),
-            *history.stopping(plan, job, self._calls.kernels),
         )
         faults = [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in named]
+        stopping = history.stopping(plan, job, self._calls.kernels)
+        faults += [Fault(FaultKind.STOPPED, "", 0, "", what) for what in stopping]
         if history.launched and not function.permitted & _MOVING:
             missing = history.missing(plan, job, self._calls.admission)
             faults += [Fault(FaultKind.DECOY, "", 0, "", f"at sizes for a device {what}") for what in missing]

@@ -151,3 +151,44 @@ def test_a_side_that_an_empty_input_alone_takes_is_named(judged):
     outcome = judged("triton", never)
     assert isinstance(outcome, Verified)
     assert "`n % 49999 == 0` is never true" in outcome.caveat
+
+
+TWO_AXES = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def scaled(x, y, rows, columns, TILE: tl.constexpr):
+    column = tl.program_id(0) * TILE + tl.arange(0, TILE)
+    for row in range(tl.program_id(1), rows, tl.num_programs(1)):
+        i = tl.cast(row, tl.int64) * columns + column
+        tl.store(y + i, tl.load(x + i, column < columns) * 2.0, column < columns)
+
+def forward(x):
+    y = torch.empty_like(x)
+    rows, columns = x.shape
+    if x.numel() > 0:
+        tiles = triton.cdiv(columns, 256)
+        scaled[(tiles, min(rows, CAP))](x, y, rows, columns, 256)
+    return y
+"""
+NO_TURNS = ("range(tl.program_id(1), rows, tl.num_programs(1))", "range(tl.program_id(1), tl.program_id(1) + 1)")
+
+
+@pytest.mark.parametrize(
+    "cap",
+    [
+        "600 if tiles < 3 else 400",  # executed: 400 rows of three tiles
+        "3900 if tiles > 12 else rows",  # only in the last sixteenth where both are large: named
+        "60000 // tiles",  # another one for each number of tiles: as large where both are large
+    ],
+)
+def test_a_grid_of_two_axes_that_stops_growing_is_executed_beyond_that_or_named(judged, cap):
+    honest, cheat = (judged("triton", text.replace("CAP", cap)) for text in (TWO_AXES, TWO_AXES.replace(*NO_TURNS)))
+    assert isinstance(honest, Verified), honest
+    assert isinstance(cheat, Wrong) or "stops at" in cheat.caveat, cheat
+
+
+def test_a_grid_that_grows_to_the_end_is_not_named(judged):
+    outcome = judged("triton", TWO_AXES.replace(*NO_TURNS).replace("CAP", "rows"))
+    assert isinstance(outcome, Verified)
+    assert "stops at" not in outcome.caveat

@@ -445,7 +445,7 @@ void with_a_switch(const float* x, float* y, int rows, int cols) { unless<<<rows
 // with_another_block? `softmax_rows` is launched with another block than by any workload
 void with_another_block(const float* x, float* y, int rows, int cols) { softmax_rows<<<rows, cols > 4000 ? 512 : 32>>>(x, y, cols); }
 
-// a_capped_grid? `softmax_rows` stops at a grid of 65535 blocks, which no workload reaches
+// a_capped_grid? the grid of `softmax_rows` stops at 65535 blocks along x, which no workload reaches
 void a_capped_grid(const float* x, float* y, int rows, int cols) { softmax_rows<<<std::min(rows, 65535), 32>>>(x, y, cols); }
 
 // a_grid_of_enough_columns?
