@@ -13,6 +13,7 @@ from porter.syntax.functions import FunctionReader
 from porter.syntax.nodes import Alias
 from porter.syntax.prototypes import Prototype
 from porter.syntax.structs import CLASS_KEYS
+from porter.syntax.unit import Declaration
 
 
 class DefinitionReader(FunctionReader):
@@ -169,6 +170,7 @@ class DefinitionReader(FunctionReader):
         if name:
             if name != "operator":
                 self.keep_defaults(name, template)
+                self.keep_declared(name)
             self.skip_statement()
             self.scopes.levels[-2].setdefault(name, "template")
             return ""
@@ -193,6 +195,17 @@ class DefinitionReader(FunctionReader):
             with suppress(NotReadError), self.scopes.inner():
                 qualified = "::".join((*self.path, name))
                 self.found.prototypes.append(Prototype(qualified, template, self.parameters()))
+        self.back(begin)
+
+    def keep_declared(self, name: str) -> None:
+        """The function declared here, if the type that it returns reads; steps over nothing."""
+        begin = self.mark()
+        with suppress(NotReadError):
+            while self.ignored():
+                pass
+            returns = self.pointers(self.specifiers().type)
+            if self.text == name:
+                self.found.declared.append(Declaration("::".join((*self.path, name)), returns))
         self.back(begin)
 
     def prototype_name(self) -> str:

@@ -28,4 +28,5 @@ def read_unit(program: Program, headers: tuple[Source, ...] = (), defines: Itera
         tuple(found.aliases),
         tuple(found.variables),
         tuple(found.unread),
+        tuple(found.declared),
     )

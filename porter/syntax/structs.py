@@ -24,7 +24,7 @@ from porter.syntax.nodes import (
 )
 from porter.syntax.prototypes import Prototype
 from porter.syntax.statements import StatementReader
-from porter.syntax.unit import FunctionTree, StructTree
+from porter.syntax.unit import Declaration, FunctionTree, StructTree
 from porter.syntax.words import Words
 
 CLASS_KEYS = ("struct", "class", "union")
@@ -40,6 +40,7 @@ class Found:
     variables: list[Variable] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     prototypes: list[Prototype] = field(default_factory=list)
+    declared: list[Declaration] = field(default_factory=list)
 
 
 class StructReader(StatementReader):

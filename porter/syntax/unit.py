@@ -48,12 +48,21 @@ class StructTree:
     aligned: Expression | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A function that is declared, `dim3 grid_of(int n);`; `qualified` is the name with its scopes."""
+
+    qualified: str
+    returns: TypeName
+
+
 @dataclass(frozen=True)
 class Unit:
     """Everything a body may refer to. Later definitions of one name are overloads, or for structs specialisations.
 
     Namespaces are dropped from the names of variables and aliases; an enumerator is a constexpr variable (`E::a` for a
     scoped enum) and its enum an alias of the integer. `unread` is what stands outside functions and could not be read.
+    `declared` are the functions that are declared, whether or not one of `functions` defines them.
     """
 
     functions: tuple[FunctionTree, ...]
@@ -61,6 +70,7 @@ class Unit:
     aliases: tuple[Alias, ...]
     variables: tuple[Variable, ...]
     unread: tuple[Unread, ...] = ()
+    declared: tuple[Declaration, ...] = ()
 
     @cached_property
     def kernels(self) -> tuple[FunctionTree, ...]:
@@ -71,6 +81,12 @@ class Unit:
         """Every function called `name`, plain or qualified, in the order of definition."""
         plain = unqualified(name)
         return tuple(f for f in self.functions if f.head.name == plain and f.head.qualified.endswith(name))
+
+    def only_declared(self, name: str) -> Declaration | None:
+        """The function `name`, plain or qualified, that the source declares and no file given to porter defines."""
+        path = name.removeprefix("::").split("::")
+        found = [d for d in self.declared if d.qualified.split("::")[-len(path) :] == path]
+        return found[-1] if found and not self.named(name) else None
 
     def variables_named(self, name: str, scope: tuple[str, ...]) -> tuple[Variable, ...]:
         """Returns what `name`, plain or qualified, may mean within the namespaces `scope`: those of the innermost that

@@ -135,7 +135,7 @@ class _Porter:
         return Parts(helpers, tuple(kernel.text for kernel in kernels), hosts).told_apart()
 
     def remark(self) -> None:
-        """Findings about assertions, what the module no longer prints, and dtypes that it does not take."""
+        """Findings about assertions and what the module leaves out: prints, dtypes, functions of other files."""
         for kernel in self._kernels.texts():
             for kind, (code, message) in _REMARKS.items():
                 self._note(code, message, kernel.source, [r.line for r in kernel.remarks if r.kind is kind])
@@ -145,6 +145,11 @@ class _Porter:
             for dtype, refusal in lacking.items():
                 message = f"the port raises for {dtype}: {refusal.reason} (line {refusal.line})"
                 self.findings.setdefault(finding("PORT1804", self._place(name, 0)[0], message))
+
+        for name, calls in self._hosts.undefined.items():
+            for called, line in calls.items():
+                message = f"'{called}' is defined in no file that porter was given, so the port raises there"
+                self.findings.setdefault(finding("PORT1805", self._place(name, line)[0], message))
 
     def _note(self, code: str, message: str, function: str, lines: list[int]) -> None:
         if lines := sorted(set(lines)):

@@ -72,3 +72,22 @@ def test_what_does_not_read_is_stepped_over():
 def test_operators_are_stepped_over():
     text = "struct A { float& operator[](int i); bool operator()(int n = 1); void f(int n = 2); }; void A::f(int n) {}"
     assert defaults(text) == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "returns"),
+    [
+        ("dim3 grid(int n);", "grid", "dim3"),
+        ("namespace a { extern const int count(); }", "a::count", "int"),
+        ("template <typename T> T* at(int n);", "at", "T"),
+    ],
+)
+def test_what_is_only_declared_is_known_with_its_type(text: str, name: str, returns: str):
+    found = read_unit(parse(Source(Path("op.cu"), text))).only_declared(name)
+    assert found is not None
+    assert found.returns.name == returns
+
+
+def test_what_is_defined_is_not_only_declared():
+    unit = read_unit(parse(Source(Path("op.cu"), "int f(int n); int f(int n) { return n; }")))
+    assert unit.only_declared("f") is None

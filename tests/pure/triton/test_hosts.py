@@ -689,3 +689,33 @@ def test_a_struct_is_what_its_constructor_makes_it(constructor):
 def test_a_constructor_that_does_more_than_give_its_fields_is_refused(constructor):
     with pytest.raises(Refusal):
         translated(CONSTRUCTED.format(constructor))
+
+
+def test_a_function_that_another_file_defines_raises_where_it_is_called():
+    found = translated("""
+        namespace checks { void report(const char* text, int line); }
+        void f(float* y, const float* x, int n) {
+          if (n < 0) checks::report("n", 3);
+          add<<<n, 32>>>(y, x, n);
+        }""")
+    assert 'def report(*arguments):\n    raise NotImplementedError("checks::report is declared' in found
+    assert '    if n < 0:\n        report("n", 3)\n' in found
+
+
+def test_the_grid_may_come_of_another_file():
+    found = translated("""
+        dim3 grid_of(size_t n);
+        void f(float* y, const float* x, int n) { add<<<grid_of(n), 32>>>(y, x, n); }""")
+    assert "extents = grid_of(n)\n    add[(extents[0], extents[1], extents[2])]" in found
+
+
+def test_a_stream_that_another_file_gives_is_nothing():
+    found = translated("""
+        cudaStream_t current();
+        void f(float* y, const float* x, int n) { add<<<n, 32, 0, current()>>>(y, x, n); }""")
+    assert "current" not in found
+
+
+def test_a_function_that_is_defined_nowhere_and_not_declared_is_refused():
+    with pytest.raises(Refusal, match="the function 'grid_of' is not known"):
+        translated("void f(float* y, float* x, int n) { add<<<grid_of(n), 32>>>(y, x, n); }")

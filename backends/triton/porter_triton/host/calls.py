@@ -29,6 +29,7 @@ from porter_triton.host import (
     pointers,
     runtime,
     times,
+    undefined,
 )
 from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
@@ -65,6 +66,8 @@ def call(cx: Context, node: Call) -> Code:
     if found is None and (own := cx.unit.named(callee.name)):
         return _own(cx, callee, own, arguments, node.line)
     found = found or (MOMENT if times.is_any(*arguments) else _library(cx, callee, arguments, node.line))
+    if found is None and (missing := undefined.call(cx, callee, _all_passed(arguments), node.line)) is not None:
+        return _answer(cx, missing)
     if found is None:
         raise Refusal(node.line, f"the function '{callee.name}' is not known")
     return found
@@ -316,17 +319,22 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
 
 
 def called(cx: Context, target: FunctionTree, template: Template, arguments: tuple[Code, ...]) -> Code:
-    """The call of an instance of a host function of the source, which is translated, too.
-
-    One that answers with an error code, of which nobody reads anything but success, becomes a statement.
-    """
+    """The call of an instance of a host function of the source, which is translated, too."""
     python = cx.callees.python_name(target, template)
-    text = f"{python}({', '.join(map(_passed, arguments))})"
-    code = Code(text, kind_of(cx, target.returns), ctype=cx.type(target.returns))
+    text = f"{python}({_all_passed(arguments)})"
+    return _answer(cx, Code(text, kind_of(cx, target.returns), ctype=cx.type(target.returns)))
+
+
+def _answer(cx: Context, code: Code) -> Code:
+    """The value of a call; one that answers with an error code, of which only success is read, is a statement."""
     if code.kind is Kind.ERROR:
         cx.emit(code.text)
         return SUCCESS
     return _extents(cx, code) if code.kind is Kind.DIM3 else code
+
+
+def _all_passed(arguments: tuple[Code, ...]) -> str:
+    return ", ".join(map(_passed, arguments))
 
 
 def _passed(argument: Code) -> str:

@@ -31,6 +31,7 @@ class Hosts:
         self._texts: dict[str, str] = {}  # by text, the name
         self.prints: dict[str, list[int]] = {}  # by C++ name, the lines of what is no longer printed
         self.lacking: dict[str, dict[str, Refusal]] = {}  # by C++ name, the dtypes that the port does not take
+        self.undefined: dict[str, dict[str, int]] = {}  # by C++ name, what it calls that another file defines
 
     def texts(self) -> tuple[str, ...]:
         """All that were translated; a function stands before those that call it."""
@@ -106,6 +107,7 @@ class Hosts:
         lines = laid_out(body or [Line("pass")], "    ")
         self.prints[function.head.qualified] = cx.prints
         self.lacking[function.head.qualified] = cx.lacking
+        self.undefined[function.head.qualified] = cx.undefined
         return parameters, [*self._origin(function), *lines]
 
     def _origin(self, function: FunctionTree) -> list[str]:

@@ -93,6 +93,7 @@ class Context:
     dtypes: Dtypes = field(default_factory=Dtypes)
     prints: list[int] = field(default_factory=list)  # lines that print, which is left out
     lacking: dict[str, Refusal] = field(default_factory=dict)  # dtypes that raise when it runs, and why
+    undefined: dict[str, int] = field(default_factory=dict)  # functions that another file defines, and a line of each
 
     @cached_property
     def block_sizes(self) -> BlockSizes:
