@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -108,9 +109,13 @@ def kinds(
 
 def _is_plain_name(launch: Launch, functions: Sequence[Function]) -> bool:
     """Returns whether a launch names a kernel, not a variable or parameter that holds one."""
+    if not launch.kernel.replace("::", "").isidentifier():
+        return False
     within = [f for f in functions if f.qualified == launch.inside]
-    held = any(p.name == launch.kernel for f in within for p in f.params)
-    return not held and launch.kernel.replace("::", "").isidentifier()
+    given = rf"\b{launch.kernel}\b[^;=<]*=(?!=)"  # `auto kernel = ...;`, `void (*kernel)(int) = ...;`
+    return not any(p.name == launch.kernel for f in within for p in f.params) and not any(
+        re.search(given, f.body_text) for f in within
+    )
 
 
 def _without_kernels(reading: Reading) -> Finding:

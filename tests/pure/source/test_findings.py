@@ -33,6 +33,12 @@ def test_findings_at_their_lines(code, line, text):
     assert found.message
 
 
+@pytest.mark.parametrize("held", ["auto chosen = a ? k : k;", "void (*chosen)(float*); chosen = k;"])
+def test_a_variable_that_holds_a_kernel_is_no_kernel_of_another_file(held):
+    text = KERNEL + f"void go(float* x, int a) {{ {held} chosen<<<1, 1>>>(x); }}"
+    assert not parse(Source(Path("x.cu"), text)).findings
+
+
 def read_with_headers(name, text):
     """The findings on a file beside which there is no header."""
     return parse(Source(Path(name), text), headers=lambda *_: None).findings

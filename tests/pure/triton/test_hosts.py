@@ -178,8 +178,8 @@ def test_memory_calls_asked_for_their_error_code_are_made():
     assert copied == ["h = t[0].item()", "y.view(-1)[:1].fill_(h)"]
 
 
-def test_a_kernel_as_a_value_is_refused_as_such():
-    with pytest.raises(Refusal, match="the kernel 'scale' is handed on as a value"):
+def test_a_kernel_in_the_place_of_a_tensor_is_refused_as_such():
+    with pytest.raises(Refusal, match="'y' is given a kernel, which is not followed"):
         translated("void* pick(int m) { return (void*)scale<float>; } void f(float* y, int m) { y = (float*)pick(m); }")
 
 
@@ -719,3 +719,68 @@ def test_a_stream_that_another_file_gives_is_nothing():
 def test_a_function_that_is_defined_nowhere_and_not_declared_is_refused():
     with pytest.raises(Refusal, match="the function 'grid_of' is not known"):
         translated("void f(float* y, float* x, int n) { add<<<grid_of(n), 32>>>(y, x, n); }")
+
+
+HELD = """
+template <int N> __global__ void times(float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] *= N;
+}
+typedef void (*Chosen)(float*, int);
+"""
+
+
+def test_a_kernel_that_a_function_returns_is_launched_by_its_name():
+    found = translated(
+        HELD
+        + """
+        Chosen pick(int k) {
+          if (k == 2) return times<2>;
+          if (k == 3) return &times<3>;
+          return nullptr;
+        }
+        void f(float* y, int n, int k) {
+          Chosen kernel = pick(k);
+          if (!kernel) return;
+          kernel<<<(n + 31) / 32, 32>>>(y, n);
+        }"""
+    )
+    assert 'if k == 2:\n        return "times<2>"' in found
+    assert "    kernel = pick(k)\n    if kernel is None:\n        return\n" in found
+    assert '    if kernel == "times<2>":\n        times[(triton.cdiv(n, 32),)](y, n,' in found
+    assert '    elif kernel == "times<3>":\n        times__2[(triton.cdiv(n, 32),)](y, n,' in found
+    assert '    else:\n        raise RuntimeError(f"no kernel is called {kernel}")' in found
+
+
+def test_a_variable_that_is_set_again_may_hold_either_kernel():
+    found = translated(
+        HELD
+        + """
+        void f(float* y, int n) {
+          auto kernel = &times<2>;
+          if (n > 64) kernel = &times<3>;
+          kernel<<<(n + 31) / 32, 32>>>(y, n);
+        }"""
+    )
+    assert '    kernel = "times<2>"\n    if n > 64:\n        kernel = "times<3>"\n    if kernel == "times<2>":' in found
+
+
+def test_a_kernel_that_is_chosen_by_a_condition_is_held_by_its_name():
+    found = translated(HELD + "void f(float* y, int n) { auto k = n > 64 ? times<2> : times<3>; k<<<n, 32>>>(y, n); }")
+    assert '    k = "times<2>" if n > 64 else "times<3>"\n    if k == "times<2>":' in found
+
+
+def test_a_function_that_is_given_a_kernel_launches_that_one():
+    found = translated(
+        HELD
+        + """
+        template <typename Kernel> void run(Kernel kernel, float* y, int n) { kernel<<<n, 32>>>(y, n); }
+        void f(float* y, int n) { run(times<2>, y, n); run(times<3>, y, n); }"""
+    )
+    assert "def run(kernel, y, n):\n    # op.cu:17\n    times[(n,)]" in found
+    assert "def run__2(kernel, y, n):\n    # op.cu:17\n    times__2[(n,)]" in found
+
+
+def test_which_kernel_a_caller_hands_over_is_not_known():
+    with pytest.raises(Refusal, match="which kernel 'kernel' is cannot be told"):
+        translated(HELD + "void f(Chosen kernel, float* y, int n) { kernel<<<n, 32>>>(y, n); }")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Binary, Braces, Call, Expression, Member, Name, Subscript
-from porter_triton.host import expressions, pointers, statements
+from porter_triton.host import expressions, held_kernels, pointers, statements
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
@@ -56,6 +56,8 @@ def assign(cx: Context, node: Assign) -> None:
         value = expressions.expression(cx, Binary(node.operator, node.target, node.value, node.line))
     if rounds and target.ctype is not None:
         value = pointers.cast(cx, target.ctype, value, node.line)
+    if isinstance(node.target, Name):
+        held_kernels.assigned(cx, node.target.name, value, node.line)
     _set(cx, node, target, value, "" if rounds or target.kind is Kind.POINTER else node.operator)
 
 

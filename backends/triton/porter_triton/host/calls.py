@@ -23,6 +23,7 @@ from porter_triton.host import (
     device_wide,
     expressions,
     functors,
+    held_kernels,
     member_types,
     methods,
     overloads,
@@ -320,8 +321,11 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
 
 def called(cx: Context, target: FunctionTree, template: Template, arguments: tuple[Code, ...]) -> Code:
     """The call of an instance of a host function of the source, which is translated, too."""
-    python = cx.callees.python_name(target, template)
+    given = tuple(argument.kernels for argument in arguments)
+    python = cx.callees.python_name(target, template, given if any(given) else ())
     text = f"{python}({_all_passed(arguments)})"
+    if kernels := cx.callees.kernels_of(python):
+        return Code(text, Kind.KERNEL, ctype=held_kernels.FUNCTION, nullable=True, kernels=kernels)
     return _answer(cx, Code(text, kind_of(cx, target.returns), ctype=cx.type(target.returns)))
 
 

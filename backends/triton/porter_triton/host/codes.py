@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from porter.syntax.nodes import TypeName
+from porter.syntax.nodes import Name, TypeName
 
 # How tight Python's operators bind.
 CONDITIONAL, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, SIGN, ATOM = range(13)
@@ -29,6 +29,7 @@ class Kind(StrEnum):
     ERROR = "error"  # a runtime call's answer, always success
     RECORD = "record"  # `parts` are a struct's fields, called `names`
     PROPERTIES = "properties"  # of the device
+    KERNEL = "kernel"  # the name of a kernel's instance, or None; `kernels` are all that it may name
     TIME = "time"  # a moment, or what is made of moments
     NOTHING = "nothing"
     OTHER = "other"
@@ -49,6 +50,7 @@ class Code:
     parts: tuple[Code, ...] = ()
     names: tuple[str, ...] = ()
     nullable: bool = False
+    kernels: tuple[Name, ...] = ()
 
     def within(self, binds: int) -> str:
         """The text as an operand of an operator that binds so tight."""

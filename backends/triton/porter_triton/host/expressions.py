@@ -23,7 +23,7 @@ from porter.syntax.nodes import (
     Unread,
     Variable,
 )
-from porter_triton.host import answers, calls, methods, names, runtime, times
+from porter_triton.host import answers, calls, held_kernels, methods, names, runtime, times
 from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
     ATOM,
@@ -135,6 +135,8 @@ def _unary(cx: Context, node: Unary) -> Code:
             return value
         case "~":
             return Code(f"~{value.within(SIGN)}", Kind.INT, SIGN)
+        case "&" | "*" if value.kind is Kind.KERNEL:
+            return value
         case "*" if value.kind in (Kind.TENSOR, Kind.SEQUENCE):  # an optional or an iterator's tensor
             return value
         case "*" if value.kind is Kind.POINTER:
@@ -208,7 +210,8 @@ def _choice(cx: Context, node: Choice) -> Code:
 def _either(asked: Code, yes: Code, no: Code) -> Code:
     text = f"{yes.within(CONDITIONAL + 1)} if {asked.within(CONDITIONAL + 1)} else {no.text}"
     kind = yes.kind if yes.kind not in (Kind.NOTHING, Kind.INT) else no.kind
-    return Code(text, kind, CONDITIONAL, ctype=yes.ctype or no.ctype, nullable=yes.nullable or no.nullable)
+    found = Code(text, kind, CONDITIONAL, ctype=yes.ctype or no.ctype, nullable=yes.nullable or no.nullable)
+    return replace(found, kernels=held_kernels.joined(yes, no))
 
 
 def _chosen_options(asked: Code, yes: Code, no: Code, line: int) -> Code:

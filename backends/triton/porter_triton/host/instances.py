@@ -25,6 +25,8 @@ def kind_of(cx: Context, declared: TypeName) -> Kind:
         return Kind.TIME
     if name.pointers == 1 and plain(name.name) == "Tensor":
         return Kind.TENSOR
+    if name.name == "()":
+        return Kind.KERNEL
     if name.pointers:
         return Kind.STRING if name.name == "char" and name.const else Kind.POINTER
     if name.name.startswith("cudaError") or name.name == "CUresult":

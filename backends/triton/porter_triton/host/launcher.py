@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter.source.program import Program
-from porter.syntax.nodes import Expression, Parameter, TypeName
+from porter.syntax.nodes import Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host import constants, expressions, member_types, statements
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind
 from porter_triton.host.instances import kind_of
 from porter_triton.host.nullable import nullable_parameters, objects
-from porter_triton.host.scope import Context, Template
+from porter_triton.host.scope import Context, Given, Template
 from porter_triton.host.suites import Line, Suite, laid_out, pruned, words_read
 from porter_triton.kernels import Kernels
 from porter_triton.layout import bracketed
@@ -27,7 +29,8 @@ class Hosts:
         self._kernels = kernels
         self._nullable = nullable_parameters(unit)
         self._taken = frozenset(f.head.name for f in unit.functions)
-        self._names: dict[tuple[str, int, Template], str | Refusal] = {}
+        self._names: dict[tuple[str, int, Template, Given], str | Refusal] = {}
+        self._gives: dict[str, tuple[Name, ...]] = {}  # the kernels that a function may return, by its Python name
         self._texts: dict[str, str] = {}  # by text, the name
         self.prints: dict[str, list[int]] = {}  # by C++ name, the lines of what is no longer printed
         self.lacking: dict[str, dict[str, Refusal]] = {}  # by C++ name, the dtypes that the port does not take
@@ -46,12 +49,15 @@ class Hosts:
         fitting = exact or [f for f in found if bool(f.head.template) == bool(template)]
         return self.python_name((fitting or found)[-1], template)
 
-    def python_name(self, function: FunctionTree, template: Template) -> str:
-        """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""
-        key = (function.head.qualified, function.head.span.start, template)
+    def python_name(self, function: FunctionTree, template: Template, given: Given = ()) -> str:
+        """The Python name of an instance of `function`, translated on demand; raises `Refusal`.
+
+        `given` are the kernels that each of its arguments may name.
+        """
+        key = (function.head.qualified, function.head.span.start, template, given)
         if key not in self._names:
             self._names[key] = name = self._free(python_name(function.head.name))
-            self._names[key] = self._translate(function, template, name)
+            self._names[key] = self._translate(function, template, given, name)
         found = self._names[key]
         if isinstance(found, Refusal):
             raise found
@@ -73,15 +79,20 @@ class Hosts:
             raise Refusal(0, f"'{name}' is a function of the source")
         self._texts.setdefault(text, name)
 
-    def _translate(self, function: FunctionTree, template: Template, name: str) -> str | Refusal:
+    def kernels_of(self, python_name: str) -> tuple[Name, ...]:
+        """The kernels that a function of the module may return."""
+        return self._gives.get(python_name, ())
+
+    def _translate(self, function: FunctionTree, template: Template, given: Given, name: str) -> str | Refusal:
         try:
-            head, body = self._parts(function, template)
+            head, body, gives = self._parts(function, template, given)
         except Refusal as refusal:
             return refusal.within(function.file)
         existing = next((n for t, n in self._texts.items() if t == _text(n, head, body)), None)
         if existing is not None:
             return existing
         self._texts[_text(name, head, body)] = name
+        self._gives[name] = gives
         return name
 
     def _free(self, name: str) -> str:
@@ -92,13 +103,18 @@ class Hosts:
             chosen = f"{name}__{number}"
         return chosen
 
-    def _parts(self, function: FunctionTree, template: Template) -> tuple[list[str], list[str]]:
-        """The parameters and the lines of the body."""
+    def _parts(
+        self, function: FunctionTree, template: Template, given: Given
+    ) -> tuple[list[str], list[str], tuple[Name, ...]]:
+        """The parameters, the lines of the body, and the kernels that it may return."""
         cx = Context(self._unit, self._kernels, function, self._taken, self)
         for parameter, argument in zip(function.head.template, template, strict=False):
             cx.bind(parameter.name, _bound(cx, argument))
         nullable = [(function.head.name, i) in self._nullable for i in range(len(function.parameters))]
         parameters = [_parameter(cx, p, i, nullable[i]) for i, p in enumerate(function.parameters)]
+        for taken, kernels in zip(function.parameters, given, strict=False):
+            if kernels and isinstance(held := cx.find(taken.name), Code):
+                cx.bind(taken.name, replace(held, kind=Kind.KERNEL, kernels=kernels))
         statements.block(cx, function.body)
         cx.check_dtypes()
         body = pruned(_without_last_return(cx.body))
@@ -108,7 +124,7 @@ class Hosts:
         self.prints[function.head.qualified] = cx.prints
         self.lacking[function.head.qualified] = cx.lacking
         self.undefined[function.head.qualified] = cx.undefined
-        return parameters, [*self._origin(function), *lines]
+        return parameters, [*self._origin(function), *lines], tuple(dict.fromkeys(cx.gives))
 
     def _origin(self, function: FunctionTree) -> list[str]:
         """A comment with the lines of the source, for a function that is not a header's."""

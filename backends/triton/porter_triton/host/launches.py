@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import constants, expressions, known, overloads
+from porter_triton.host import constants, expressions, held_kernels, known, overloads
 from porter_triton.host.block_sizes import Extents
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
@@ -22,7 +22,11 @@ _AXES = ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")
 
 def launch(cx: Context, node: Launch) -> None:
     """Emit the launch."""
-    if isinstance(held := cx.find(node.kernel.name), KernelName):
+    held = cx.find(node.kernel.name)
+    if isinstance(held, Code):
+        held_kernels.launch_each(cx, node, held, launch)
+        return
+    if isinstance(held, KernelName):
         node = replace(node, kernel=held.node)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     tree = _meant(cx, node, arguments)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Braces, Declare, Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, member_types, methods, times
+from porter_triton.host import expressions, held_kernels, member_types, methods, times
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     ATOM,
@@ -21,7 +21,7 @@ from porter_triton.host.codes import (
     sequence,
     truth,
 )
-from porter_triton.host.scope import Closure, Context, KernelName, plain
+from porter_triton.host.scope import Closure, Context, plain
 from porter_triton.host.table import table
 from porter_triton.lower import predefined
 from porter_triton.refusal import Refusal, told_by_build
@@ -32,13 +32,13 @@ def name(cx: Context, node: Name) -> Code:
     meaning = cx.find(node.name)
     if isinstance(meaning, Code):
         return meaning
-    if isinstance(meaning, TypeName | Closure | KernelName):
+    if (kernel := held_kernels.value(cx, node)) is not None:
+        return kernel
+    if isinstance(meaning, TypeName | Closure):
         raise Refusal(node.line, f"'{node.name}' is no value")
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
     found = found or times.variable(cx, node.name)
     if found is None:
-        if any(f.head.space == "global" for f in cx.unit.named(node.name)):
-            raise Refusal(node.line, f"the kernel '{node.name}' is handed on as a value, which is not followed")
         declared = cx.unit.variables_named(node.name, cx.function.head.scope)
         raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")
     return found

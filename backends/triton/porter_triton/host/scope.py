@@ -47,13 +47,21 @@ class KernelName:
 
 Binding = Code | TypeName | Closure | KernelName
 Template = tuple[TypeName | Expression, ...]
+Given = tuple[tuple[Name, ...], ...]
 
 
 class Callees(Protocol):
     """The other host functions of the module, and what its templates name."""
 
-    def python_name(self, function: FunctionTree, template: Template) -> str:
-        """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""
+    def python_name(self, function: FunctionTree, template: Template, given: Given = ()) -> str:
+        """The Python name of an instance of `function`, translated on demand; raises `Refusal`.
+
+        `given` are the kernels that each of its arguments may name.
+        """
+        ...
+
+    def kernels_of(self, python_name: str) -> tuple[Name, ...]:
+        """The kernels that a function of the module may return."""
         ...
 
     def named_type(self, cx: Context, name: TypeName) -> TypeName | None:
@@ -93,6 +101,7 @@ class Context:
     dtypes: Dtypes = field(default_factory=Dtypes)
     prints: list[int] = field(default_factory=list)  # lines that print, which is left out
     lacking: dict[str, Refusal] = field(default_factory=dict)  # dtypes that raise when it runs, and why
+    gives: list[Name] = field(default_factory=list)  # kernels that the function returns
     undefined: dict[str, int] = field(default_factory=dict)  # functions that another file defines, and a line of each
 
     @cached_property

@@ -293,6 +293,7 @@ def _result(cx: Context, value: Expression) -> None:
         code = expressions.returned(cx, value, cx.function.returns)
     else:
         code = expressions.expression(cx, value)
+    cx.gives.extend(code.kernels)
     text = ", ".join(part.text for part in code.parts) if code.kind is Kind.DIM3 and not code.text else code.text
     if code.kind is Kind.SEQUENCE and text.startswith("(") and len(code.parts) > 1:
         text = text[1:-1]

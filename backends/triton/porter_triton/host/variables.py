@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from porter.syntax.nodes import Call, Expression, Lambda, Name, TypeName, Unary, Variable
-from porter_triton.host import expressions, pointers
+from porter.syntax.nodes import Call, Lambda, Name, TypeName, Unary, Variable
+from porter_triton.host import expressions, held_kernels, pointers
 from porter_triton.host.codes import MOMENT, SUCCESS, Code, Kind, integer, sequence
-from porter_triton.host.instances import kind_of, settled
+from porter_triton.host.instances import kind_of
 from porter_triton.host.methods import options_of
 from porter_triton.host.scope import Closure, Context, KernelName
 from porter_triton.refusal import Refusal
@@ -23,7 +23,7 @@ def declare(cx: Context, variable: Variable) -> None:
     cx.demand_own(variable.name, variable.type, kind in (Kind.STREAM, Kind.TIME), variable.line)
     if isinstance(variable.value, Lambda):
         cx.bind(variable.name, Closure(variable.value))
-    elif (kernel := _kernel(cx, variable.value)) is not None:
+    elif (kernel := _kernel(cx, variable)) is not None:
         cx.bind(variable.name, kernel)
     elif kind is Kind.STREAM:
         cx.bind(variable.name, Code("", Kind.STREAM))
@@ -39,15 +39,12 @@ def declare(cx: Context, variable: Variable) -> None:
         _initialised(cx, variable, kind)
 
 
-def _kernel(cx: Context, value: Expression | None) -> KernelName | None:
-    """The kernel that `kernel<T>` or `&kernel<T>` names."""
+def _kernel(cx: Context, variable: Variable) -> KernelName | None:
+    """The kernel that a variable which nothing sets again names."""
+    value = variable.value
     if isinstance(value, Unary) and value.operator == "&":
         value = value.operand
-    if not isinstance(value, Name) or cx.find(value.name) is not None:
-        return None
-    if not any(f.head.space == "global" for f in cx.unit.named(value.name)):
-        return None
-    return KernelName(Name(value.name, tuple(settled(cx, a, value.line) for a in value.template), value.line))
+    return held_kernels.named(cx, value) if isinstance(value, Name) and not cx.changes_of(variable.name) else None
 
 
 def _answer(cx: Context, variable: Variable) -> None:
@@ -148,7 +145,8 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     constant = value.constant if cx.is_steady(name) else None
     parts = value.parts if value.kind is Kind.SEQUENCE and cx.is_steady(name) else ()
     named = tuple(replace(p, text=f"{name}[{i}]", binds=12) for i, p in enumerate(parts))
-    cx.bind(variable.name, Code(name, kind, constant=constant, ctype=ctype, parts=named, nullable=value.nullable))
+    bound = Code(name, kind, constant=constant, ctype=ctype, parts=named, nullable=value.nullable)
+    cx.bind(variable.name, replace(bound, kernels=value.kernels))
 
 
 def _extents(cx: Context, variable: Variable, extents: tuple[Code, ...]) -> None:
