@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from porter.contract.compare import Comparison, compare
-from porter.contract.contract import Contract, Distribution, EntryKind, Role
+from porter.contract.compare import DEFAULT_TOLERANCE, Comparison, compare
+from porter.contract.contract import Contract, Distribution, EntryKind, Role, Tolerance
 from porter.contract.dtype import DType, decode
 from porter.contract.materialise import retyped
+from porter.contract.rounding import rounded_otherwise
 from porter.evaluate.outcome import Checked
 from porter.oracle.outputs import Outputs, largest, outputs
 from porter.oracle.reference import Expected
@@ -17,13 +18,14 @@ from porter.oracle.text_output import compare_text
 from porter.oracle.yardstick import narrow_type
 from porter.simt.job import Run, TensorValue
 
+_TYPICAL = frozenset((Distribution.DECLARED, Distribution.UNIFORM, Distribution.ENDS))
 _PARTLY_FINITE = frozenset((Distribution.INFINITE, Distribution.WIDE, Distribution.LOWEST, Distribution.NEGATIVE_ZEROS))
 
 
 def check(contract: Contract, expected: Expected, run: Run, warp_size: int | None) -> Checked:
     """All outputs of one run; the errors are the largest over them, the place is the first that is wrong."""
     got = outputs(contract, run)
-    comparisons = compared(contract, expected, got)
+    comparisons = compared(contract, expected, got, rounding=True)
     wrong = next((f"{name} {c.worst}" for name, c in comparisons if not c.passed), "") or _text(expected.outputs, got)
     return Checked(
         name=expected.workload.name,
@@ -35,8 +37,10 @@ def check(contract: Contract, expected: Expected, run: Run, warp_size: int | Non
     )
 
 
-def compared(contract: Contract, expected: Expected, got: Outputs) -> list[tuple[str, Comparison]]:
-    """Each output by its name."""
+def compared(
+    contract: Contract, expected: Expected, got: Outputs, *, rounding: bool = False
+) -> list[tuple[str, Comparison]]:
+    """Each output by its name; with `rounding` most elements have to be rounded as the original's, too."""
     want = expected.outputs
     got = _without_echoes(contract, got, len(want.tensors))
     yardsticks = expected.yardstick.tensors if expected.yardstick is not None else ()
@@ -52,8 +56,18 @@ def compared(contract: Contract, expected: Expected, got: Outputs) -> list[tuple
             coarse, term = narrow_type(retyped(contract, expected.workload)), largest(want)
         told = _told(value, wanted) if expected.workload.distribution in _PARTLY_FINITE else value
         comparison = compare(told, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)
+        if rounding and comparison.passed and _tells_of_rounding(expected, tolerance, wanted):
+            otherwise = rounded_otherwise(told, wanted, yardstick)
+            comparison = replace(comparison, passed=not otherwise, worst=otherwise)
         comparisons.append((name, comparison))
     return comparisons
+
+
+def _tells_of_rounding(expected: Expected, tolerance: Tolerance | None, wanted: TensorValue) -> bool:
+    """Returns whether elements differ by nothing but rounding, and a contract allows no more than is usual."""
+    usual = DEFAULT_TOLERANCE.get(wanted.dtype)
+    is_looser = tolerance is not None and usual is not None and tolerance.rtol > usual.rtol
+    return expected.workload.distribution in _TYPICAL and not is_looser
 
 
 def _without_echoes(contract: Contract, got: Outputs, wanted: int) -> Outputs:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType
+from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
+from porter.contract.dtype import DType, decode, encode
 from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Refused, Verified, Wrong
 from porter.oracle.reference import Expected, examine
@@ -248,3 +248,28 @@ def test_a_verdict_over_more_workloads_adds_to_the_one_before():
     both = judge(REFERENCE, (Candidate(64, idle),), is_trusted=False, besides=first)
     assert isinstance(both, Verified)
     assert len(both.checked) == len(first.checked) + len(CONTRACT.workloads)
+
+
+def test_most_elements_are_rounded_as_those_of_the_original():
+    arguments = tuple(replace(a, dtype=DType.FLOAT16) for a in CONTRACT.arguments)
+    half = replace(CONTRACT, arguments=arguments, workloads=(Workload("many", {"n": 500}, 1),), tolerance={})
+
+    def third(rounded):
+        def run(job: Job) -> Run:
+            x, y = (a for a in job.arguments if isinstance(a, TensorValue))
+            answer = rounded(x.storage.astype(np.float64) / 3)
+            return Run(
+                True, 0, (x, replace(y, storage=encode(answer, y.dtype))), (), (), (), (LAUNCH,), (), "", "", 0.0
+            )
+
+        return run
+
+    reference = examine(half, PROGRAM, third(lambda v: v))
+    coarse = third(lambda v: decode(encode(v, DType.BFLOAT16), DType.BFLOAT16))
+    assert isinstance(judge(reference, (Candidate(64, third(lambda v: v * (1 + 1e-6))),)), Verified)
+    assert "one step of float16" in judge(reference, (Candidate(64, coarse),)).because
+    stated = replace(half, tolerance={DType.FLOAT16: Tolerance(1e-2, 1e-3)})
+    assert isinstance(judge(replace(reference, contract=stated), (Candidate(64, coarse),)), Verified)
+    outliers = replace(half.workloads[0], distribution=Distribution.OUTLIER)
+    told = examine(replace(half, workloads=(outliers,)), PROGRAM, third(lambda v: v))
+    assert isinstance(judge(told, (Candidate(64, coarse),)), Verified)
