@@ -9,10 +9,11 @@ from functools import cached_property
 
 from porter.source.arithmetic_types import SPELLINGS, arithmetic, one_word
 from porter.source.program import CType, Function, Param, Program
+from porter.source.qualified import unqualified
 from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter.syntax.type_resolution import Types
-from porter.syntax.unit import Unit
+from porter.syntax.unit import StructTree, Unit
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Everything a text gives a meaning to; more than types is no harm, since who is found here is looked up.
@@ -68,6 +69,11 @@ class DeclaredTypes:
         base = written.base if found.arguments else found.name
         const = written.const or found.const
         return replace(written, base=base, pointers=written.pointers + found.pointers, const=const)
+
+    def struct(self, name: str) -> StructTree | None:
+        """The struct called `name`, plain or qualified, where the program defines one that is no template."""
+        found = self._types.unit.struct(name) if unqualified(name) in self._declared else ()
+        return found[0] if len(found) == 1 and not found[0].template else None
 
     @cached_property
     def words(self) -> Mapping[str, str]:

@@ -50,6 +50,7 @@ from porter.contract.questions import (
     scalar_question,
     sizes_question,
 )
+from porter.contract.records import fields
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.size_lists import size_lists
@@ -188,7 +189,10 @@ class _Drafter:
         return Instance(self.usage, self.function, {}, {"scalar_t": floats[0]} if floats else {})
 
     def _arguments(self) -> tuple[Argument, ...]:
-        return tuple(self._argument(p, i) for i, p in enumerate(self.function.params))
+        """The arguments in call order: of a struct that is passed by value those of its fields."""
+        function, given = self.function, self.template
+        handed = ((i, p, fields(self.usage, function, p, given)) for i, p in enumerate(function.params))
+        return tuple(self._argument(field, i) for i, param, inner in handed for field in inner or (param,))
 
     def _argument(self, param: Param, index: int) -> Argument:
         named = param if param.name else replace(param, name=f"argument{index}")
@@ -202,8 +206,9 @@ class _Drafter:
             return self._tensor(replace(named, type=type_))
         found = scalar(self.usage, self.function, named, self.template, self.guessed)
         if isinstance(found, Size):
-            self.symbols.append(found.name)
-            return ScalarArg(found.name, param.type.text, found.name)
+            symbol = found.name.replace(".", "_")
+            self.symbols.append(symbol)
+            return ScalarArg(found.name, param.type.text, symbol)
         if isinstance(found, FunctionObject):
             if made := function_objects(self.usage, self.function).get(found.type):
                 return ScalarArg(named.name, made, "0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from porter.contract.pointers import is_buffer
+from porter.contract.records import fields
 from porter.contract.usage import Usage
 from porter.errors import UsageError
 from porter.source.program import Function, Program
@@ -82,7 +83,8 @@ def _gives(usage: Usage, function: Function) -> bool:
     """Returns whether a call leaves something that could be compared: a benchmark without arguments keeps all to
     itself.
     """
-    buffers = any(is_buffer(p.type.text, usage.types.of(p, function).pointers) for p in function.params)
+    handed = [field for p in function.params for field in fields(usage, function, p) or (p,)]
+    buffers = any(is_buffer(p.type.text, usage.types.of(p, function).pointers) for p in handed)
     return buffers or function.returns.text != "void"
 
 

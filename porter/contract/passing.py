@@ -14,11 +14,15 @@ from porter.source.program import Function
 
 
 def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
-    """`function` and every function it hands the parameter `name` to as it is, with the name it has there."""
+    """`function` and every function it hands the parameter `name` to as it is, with the name it has there.
+
+    A field `p.n` is handed on with its struct.
+    """
+    name, dot, field = name.partition(".")
     pending, seen = [(function, name)], {(function.span, function.name, name)}
     while pending:
         current, alias = pending.pop(0)
-        yield current, alias
+        yield current, f"{alias}{dot}{field}"
         for callee_name, arguments in usage.body(current).calls:
             places = [i for i, a in enumerate(arguments) if is_name(a, alias)]
             callee = usage.callee(callee_name, len(arguments)) if places else None

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, Entry, EntryKind
+from porter.contract.records import fields
+from porter.contract.usage import Usage
 from porter.dialect import CUDA, Dialect
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
@@ -18,6 +20,7 @@ from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.host_calls import not_free
 from porter.simt.job import BuildFailure, Built, Fault, HardwareLimits, Part
 from porter.simt.planned_run import calls_outside
+from porter.source.program import Function
 
 _MOST_NAMED = 3
 
@@ -101,8 +104,14 @@ class SourcePort:
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
         """Those of the source's host functions."""
-        found = self.side.named(Entry(EntryKind.TORCH, function))
-        return tuple(Signature(tuple(p.name for p in f.params), sum(not p.default for p in f.params)) for f in found)
+        usage = Usage(self.side.program, tuple(header for _, header in self.side.headers))
+        return tuple(_signature(usage, f) for f in self.side.named(Entry(EntryKind.TORCH, function)))
+
+
+def _signature(usage: Usage, function: Function) -> Signature:
+    """The signature of a C++ function, which takes the fields of a struct one by one."""
+    taken = [field for p in function.params for field in fields(usage, function, p) or (p,)]
+    return Signature(tuple(p.name for p in taken), sum(not p.default for p in taken))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from porter.backend import Port
 from porter.contract.contract import Contract, Entry, EntryKind
+from porter.contract.records import grouped
 from porter.dialect import CUDA, Dialect
 from porter.errors import ContractError
 from porter.rules.original import NO_CODE, OwnCode
@@ -55,29 +56,31 @@ class Side:
             source=self.source,
             headers=self.headers,
             dialect=self.dialect,
-            callees=tuple(Callee(contract.entry, self._parameters(contract)) for contract in contracts),
+            callees=tuple(map(self._callee, contracts)),
             warp_size=warp_size,
             double_precision=double_precision,
             defines=self.defines,
             include_dirs=self.include_dirs,
         )
 
-    def _parameters(self, contract: Contract) -> tuple[CType, ...]:
-        """The types of the entry's parameters; of overloads, those of the one with the contract's argument names."""
+    def _callee(self, contract: Contract) -> Callee:
+        """The entry with its parameters; of overloads, the one with the contract's argument names."""
         entry = contract.entry
         if entry.kind is EntryKind.PROGRAM:
-            return ()
+            return Callee(entry)
         named = self.named(entry)
         if not named:
             functions = self.program.kernels if entry.kind is EntryKind.KERNEL else self.program.host_functions
             names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
             raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
-        wanted = [argument.name for argument in contract.arguments]
+        given = [argument.name for argument in contract.arguments]
+        wanted = list(dict.fromkeys(name.partition(".")[0] for name in given))
         alike = [f for f in named if [p.name for p in f.params] == wanted]
         matching = alike or [f for f in named if len(f.params) == len(wanted)] or named[:1]
         # A template and its explicit specialisation may name their parameters alike.
         chosen = next((f for f in matching if len(f.template) == len(entry.template)), matching[0])
-        return tuple(_instantiated(p.type, chosen, entry.template) for p in chosen.params)
+        types = tuple(_instantiated(p.type, chosen, entry.template) for p in chosen.params)
+        return Callee(entry, types, grouped(given, chosen.params))
 
     def named(self, entry: Entry) -> list[Function]:
         """The functions that `entry` may mean by its name: of the source, else kernels of its headers."""

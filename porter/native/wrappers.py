@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from porter.contract.contract import EntryKind
@@ -62,11 +62,24 @@ def _call(callee: Callee) -> str:
         given = ", ".join(f"porter_given<{p.text}>(a[{i}])" for i, p in enumerate(callee.parameters))
         taken = f"PorterTaken taken{{a, {len(callee.parameters)}}};"
         return f"{taken} porter_store_tensors(r, [&] {{ return {_overload(callee)}({given}); }});"
-    passed = ", ".join(f"porter_as<{_plain(p.text)}>(a[{i}])" for i, p in enumerate(callee.parameters))
+    passed = ", ".join(_passed(callee))
     name = _named(callee)
     if callee.entry.kind is EntryKind.KERNEL:
         return f"porter_room(&{name}, l); {name}<<<dim3(l[0], l[1], l[2]), dim3(l[3], l[4], l[5]), l[6]>>>({passed});"
     return f"porter_store(r, [&] {{ return {name}({passed}); }});"
+
+
+def _passed(callee: Callee) -> Iterator[str]:
+    """What each parameter is given: the fields of a struct are arguments of their own."""
+    at = 0
+    for index, parameter in enumerate(callee.parameters):
+        fields = callee.fields[index] if callee.fields else ()
+        if fields:
+            given = " ".join(f"made.{f} = porter_as<decltype(made.{f})>(a[{at + i}]);" for i, f in enumerate(fields))
+            yield f"[&] {{ {parameter.base} made{{}}; {given} return made; }}()"
+        else:
+            yield f"porter_as<{_plain(parameter.text)}>(a[{at}])"
+        at += len(fields) or 1
 
 
 def _binding(callee: Callee, index: int) -> str:

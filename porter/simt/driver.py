@@ -28,6 +28,7 @@ static void porter_entry_{index}(::porter::simt::Arguments& arguments, ::porter:
     (void)arguments, (void)results;
     {call};
 }}"""
+_GIVE = "::porter::simt::give(record_{index}.{field}, arguments[{at}]);"
 _IN_NAMESPACE = "namespace {scope} {{\n{block}\n}}"
 
 
@@ -73,6 +74,21 @@ def _call(callee: Callee, *, by_parameters: bool) -> str:
         types = [p.text for p in callee.parameters]
         returns = f"decltype({named}({', '.join(f'std::declval<{t}>()' for t in types)}))"
         function = f"static_cast<{returns} (*)({', '.join(types)})>({function})"
+    given = _given(callee, function) if any(callee.fields) else ""
+    arguments = "whole" if given else "arguments"
     if entry.kind is EntryKind.KERNEL:
-        return f'::porter::simt::launch_entry("{entry.name}", {function}, arguments)'
-    return f'::porter::simt::call_entry("{entry.name}", {function}, arguments, results)'
+        return f'{given}::porter::simt::launch_entry("{entry.name}", {function}, {arguments})'
+    return f'{given}::porter::simt::call_entry("{entry.name}", {function}, {arguments}, results)'
+
+
+def _given(callee: Callee, function: str) -> str:
+    """Statements that put the structs among the parameters together, in `whole` with all other arguments."""
+    made, passed, at = list[str](), list[str](), 0
+    for index, fields in enumerate(callee.fields):
+        if fields:
+            made.append(f"::porter::simt::Record<{index}, decltype({function})> record_{index}{{}};")
+            made.extend(_GIVE.format(index=index, field=f, at=at + i) for i, f in enumerate(fields))
+        passed.append(f"::porter::simt::record(&record_{index})" if fields else f"arguments[{at}]")
+        at += len(fields) or 1
+    expected = f'::porter::simt::expect_arguments(arguments, {at}, "{callee.entry.name}");'
+    return " ".join([expected, *made, f"::porter::simt::Arguments whole{{{', '.join(passed)}}}; "])

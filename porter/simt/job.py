@@ -85,11 +85,12 @@ Value = TensorValue | ScalarValue
 class Callee:
     """An entry that an executable can call. `parameters` are its types as written, which pick an overload.
 
-    They are empty for a PROGRAM.
+    They are empty for a PROGRAM. `fields` are, for each parameter, those of a struct that are given one by one.
     """
 
     entry: Entry
     parameters: tuple[CType, ...] = ()
+    fields: tuple[tuple[str, ...], ...] = ()
 
 
 class Part(StrEnum):

@@ -98,7 +98,7 @@ class StructReader(StatementReader):
 
     def struct(self, template: tuple[TemplateParam, ...], *, typedef: bool) -> str:
         """`struct A<int> : B { ... } name;`."""
-        line, union = self.line, self.step() == "union"
+        line, key = self.line, self.step()
         aligned = self.aligned()
         name, arguments = self.struct_name()
         if typedef and not name:
@@ -109,7 +109,10 @@ class StructReader(StatementReader):
         self.scopes.declare(name, "type")
         self.take("final")
         bases = self.bases() if self.take(":") else ()
-        self.members(StructTree(name, template, (), (), (), bases, line, arguments, union, aligned))
+        inside = self.texts[self.at : self.closer(self.at) or self.at]
+        made = any(text == name and inside[i + 1] == "(" and inside[i - 1] != "~" for i, text in enumerate(inside[:-1]))
+        closed = made or key == "class" or "private" in inside or "protected" in inside
+        self.members(StructTree(name, template, (), (), (), bases, line, arguments, key == "union", aligned, closed))
         if not typedef and self.is_name:
             self.found.variables.extend(self.instances(name))
         while self.text not in (";", "") and typedef:
@@ -173,7 +176,7 @@ class StructReader(StatementReader):
 
     def members(self, head: StructTree) -> None:
         """The body of the struct of which `head` has all the rest."""
-        found, outer = self.found, self.path
+        found, outer, unread = self.found, self.path, len(self.found.unread)
         self.found, self.path = (
             Found(structs=found.structs, unread=found.unread, prototypes=found.prototypes),
             (*outer, head.name),
@@ -190,7 +193,9 @@ class StructReader(StatementReader):
             self.found, self.path = found, outer
         fields, methods, aliases = tuple(own.variables), tuple(own.functions), tuple(own.aliases)
         name = "::".join((*outer, head.name))
-        found.structs.append(replace(head, name=name, fields=fields, methods=methods, aliases=aliases))
+        closed = head.closed or len(found.unread) > unread
+        members = replace(head, fields=fields, methods=methods, aliases=aliases, closed=closed)
+        found.structs.append(replace(members, name=name))
 
     def struct_member(self) -> None:
         """One member of a struct."""

@@ -21,13 +21,14 @@ def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension
 def bare_launcher(
     name: str, kernel: LoweredKernel, info: LaunchInfo, parameters: tuple[str, ...], constants: Mapping[str, str]
 ) -> str:
-    """The text of the launcher `name`; `parameters` are the CUDA kernel's own, in order.
+    """The text of the launcher `name`; `parameters` are the CUDA kernel's own, in order, of a struct its fields.
 
     `constants` are the tensors for `__constant__` variables.
     """
     names = {p.source: p.name for p in kernel.parameters if p.kind in (ParameterKind.POINTER, ParameterKind.SCALAR)}
     own = {kernel.name, "grid", "block", "shared_bytes"}  # which a parameter would hide
-    arguments = [f"{n}_" if n in own else n for n in (names.get(parameter, parameter) for parameter in parameters)]
+    plain = (names.get(parameter, parameter.replace(".", "_")) for parameter in parameters)
+    arguments = [f"{name}_" if name in own else name for name in plain]
     head = bracketed(f"def {name}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
     tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]
     launch = LaunchText(

@@ -172,7 +172,7 @@ class _Porter:
         info = LaunchInfo(block=block_of(entry.launch), template=template)
         tree = self._kernels.tree(entry.name, template)
         kernel = self._kernels.lowered(tree, info)
-        parameters = tuple(parameter.name for parameter in tree.parameters)
+        parameters = self._hosts.arguments(tree)
         constants = self._hosts.constants(tree, kernel)
         return bare_launcher(name, kernel, info, parameters, constants)
 

@@ -287,7 +287,7 @@ def test_vectors_and_grids_of_rows_are_covered():
 
 def test_what_no_number_stands_for_becomes_a_question():
     (contract,) = drafted(
-        "struct P { int a; }; __global__ void k(float* y, P p, int n) { if (threadIdx.x < n) y[0] = p.a; }"
+        "class P { public: int a; }; __global__ void k(float* y, P p, int n) { if (threadIdx.x < n) y[0] = p.a; }"
     )
     assert "p" in [q.about for q in contract.questions]
     assert all(q.flag for q in contract.questions)

@@ -559,7 +559,7 @@ def test_a_static_member_is_that_of_the_specialisation():
     assert "n // 5" not in found
 
 
-def test_a_struct_that_is_handed_to_a_function_of_the_source_is_a_tuple_of_its_fields():
+def test_a_struct_that_is_handed_to_a_function_of_the_source_is_its_fields():
     found = translated(
         NESTED
         + """
@@ -567,8 +567,9 @@ def test_a_struct_that_is_handed_to_a_function_of_the_source_is_a_tuple_of_its_f
     void f(float* y, int n, int m) { g(Given{y, {n, m}, 2.0f}, n); Given own; own.y = y; own.size = {n, m}; g(own, m); }
     """
     )
-    assert "grow[(blocks,)](given[0], given[1][0], given[1][1], given[2], BLOCK_SIZE=64" in " ".join(found.split())
-    assert "g((y, (n, m,), 2.0,), n)" in found
+    assert "def g(given_y, given_size_rows, given_size_columns, given_by, blocks):" in found
+    assert "grow[(blocks,)]( given_y, given_size_rows, given_size_columns, given_by," in " ".join(found.split())
+    assert "g(y, n, m, 2.0, n)" in found
 
 
 @pytest.mark.parametrize("type_", ["cudaError_t", "int"])
@@ -784,3 +785,19 @@ def test_a_function_that_is_given_a_kernel_launches_that_one():
 def test_which_kernel_a_caller_hands_over_is_not_known():
     with pytest.raises(Refusal, match="which kernel 'kernel' is cannot be told"):
         translated(HELD + "void f(Chosen kernel, float* y, int n) { kernel<<<n, 32>>>(y, n); }")
+
+
+def test_the_components_of_a_vector_are_parameters_of_a_launcher():
+    found = translated("""
+        void f(float* y, const float* x, const float2& range, int n) { scale<<<n, 32>>>(y, x, range.y - range.x, n); }
+        """)
+    assert "def f(y, x, range_x, range_y, n):" in found
+    assert "scale[(n,)](y, x, range_y - range_x, n," in found
+
+
+def test_a_struct_has_the_default_of_each_field():
+    found = translated("""
+        void f(float* y, const float* x, int n, float2 range = make_float2(0.f, 2.f)) {
+          scale<<<n, 32>>>(y, x, range.y - range.x, n);
+        }""")
+    assert "def f(y, x, n, range_x=0.0, range_y=2.0):" in found

@@ -28,6 +28,7 @@ from porter_triton.host import (
     methods,
     overloads,
     pointers,
+    records,
     runtime,
     times,
     undefined,
@@ -342,15 +343,13 @@ def _all_passed(arguments: tuple[Code, ...]) -> str:
 
 
 def _passed(argument: Code) -> str:
-    """An argument as text: a struct is a tuple of its fields.
+    """An argument as text: of a struct its fields, one by one.
 
     A stream, or a function object without members, is nothing in Python; its parameter is still there.
     """
-    if argument.kind is not Kind.RECORD:
+    if argument.kind is not Kind.RECORD or not argument.parts:
         return methods.spread(argument) or "None"
-    if argument.text and all(part.text.startswith(f"{argument.text}[") for part in argument.parts):
-        return argument.text
-    return f"({', '.join(map(_passed, argument.parts))},)" if argument.parts else "None"
+    return ", ".join(methods.spread(part) or "None" for part in records.leaves(argument))
 
 
 def _extents(cx: Context, made: Code) -> Code:

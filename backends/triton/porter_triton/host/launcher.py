@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.source.program import Program
-from porter.syntax.nodes import Expression, Name, Parameter, TypeName
+from porter.syntax.nodes import Braces, Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.host import constants, expressions, member_types, statements
+from porter_triton.host import constants, expressions, member_types, records, statements
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind
 from porter_triton.host.instances import kind_of
 from porter_triton.host.nullable import nullable_parameters, objects
@@ -72,6 +72,11 @@ class Hosts:
         cx = Context(self._unit, self._kernels, kernel, self._taken, self)
         cx.tensor = next((p.name for p in lowered.parameters if p.kind is ParameterKind.POINTER), "")
         return constants.given(cx, lowered, kernel.head.header.line)
+
+    def arguments(self, kernel: FunctionTree) -> tuple[str, ...]:
+        """What a caller gives a kernel: its parameters, and for a struct among them its fields, `struct.field`."""
+        cx = Context(self._unit, self._kernels, kernel, self._taken, self)
+        return tuple(name for p in kernel.parameters for name in records.paths(cx, p.name, cx.type(p.type)))
 
     def keep(self, name: str, text: str) -> None:
         """Put a function before the launchers that call it; raises `Refusal` where the source has one of its name."""
@@ -141,7 +146,10 @@ def _bound(cx: Context, argument: TypeName | Expression) -> Code | TypeName:
 
 
 def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) -> str:
-    """Bind a parameter, `nullable` if the source passes it a null pointer; its text in the head, with its default."""
+    """Bind a parameter, `nullable` if the source passes it a null pointer; its text in the head, with its default.
+
+    A struct has a parameter for each of its fields.
+    """
     kind = kind_of(cx, parameter.type)
     name = cx.python_name(parameter.name or f"unused_{index}")
     cx.changes[name] = cx.changes_of(parameter.name)
@@ -154,8 +162,9 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     elif nullable and kind is Kind.POINTER and _is_object(cx, parameter):
         _expect_null(cx, name)
         cx.bind(parameter.name, NONE)
-    elif kind is Kind.OTHER and (held := _record(cx, name, parameter.type)) is not None:
+    elif kind is Kind.OTHER and (held := _record_of(cx, parameter.name or name, parameter.type)) is not None:
         cx.bind(parameter.name, held)
+        return _one_by_one(cx, held, parameter.default)
     else:
         text = "" if kind is Kind.STREAM else MOMENT.text if kind is Kind.TIME else name
         cx.bind(parameter.name, Code(text, kind, ctype=cx.type(parameter.type), nullable=nullable))
@@ -178,17 +187,29 @@ def _expect_null(cx: Context, name: str) -> None:
         cx.emit(f'raise NotImplementedError("{name} has no counterpart here: only None can be given")')
 
 
-def _record(cx: Context, name: str, kind: TypeName) -> Code | None:
-    """A struct of the source that is handed over, as a tuple of its fields; None for another type or an empty one."""
-    structs = () if kind.pointers else cx.unit.struct(cx.type(kind).name)
-    fields = tuple(f for f in structs[-1].fields if f.storage != "static") if structs else ()
-    parts = tuple(
-        _record(cx, f"{name}[{place}]", field.type)
-        or Code(f"{name}[{place}]", kind_of(cx, field.type), ctype=cx.type(field.type))
-        for place, field in enumerate(fields)
-    )
-    names = tuple(field.name for field in fields)
+def _record_of(cx: Context, name: str, kind: TypeName) -> Code | None:
+    """A struct of the source or a vector that is handed over, a parameter for each field; None for any other type."""
+    fields = () if kind.pointers else records.fields(cx, cx.type(kind))
+    parts = tuple(_field(cx, f"{name}_{field}", type_) for field, type_ in fields)
+    names = tuple(field for field, _ in fields)
     return Code(name, Kind.RECORD, ctype=cx.type(kind), parts=parts, names=names) if fields else None
+
+
+def _field(cx: Context, name: str, kind: TypeName) -> Code:
+    return _record_of(cx, name, kind) or Code(cx.python_name(name), kind_of(cx, kind), ctype=cx.type(kind))
+
+
+def _one_by_one(cx: Context, held: Code, default: Expression | None) -> str:
+    """The parameters for the fields of a struct, with their defaults."""
+    parts = list(records.leaves(held))
+    cx.tensor = cx.tensor or next((part.text for part in parts if part.kind is Kind.POINTER), "")
+    if default is None:
+        return ", ".join(part.text for part in parts)
+    given = expressions.returned(cx, default, held.ctype) if isinstance(default, Braces) and held.ctype else None
+    values = list(records.leaves(given or expressions.expression(cx, default)))
+    if len(values) != len(parts):
+        raise Refusal(cx.function.head.span.line, f"the default of '{held.text}' does not say what its fields are")
+    return ", ".join(f"{part.text}={value.text}" for part, value in zip(parts, values, strict=True))
 
 
 def _without_last_return(body: list[Line | Suite]) -> list[Line | Suite]:

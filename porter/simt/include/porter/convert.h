@@ -30,6 +30,7 @@ struct Argument {
     bool integral = false;  // a number: `integer` holds it exactly, else `real`
     std::int64_t integer = 0;
     double real = 0;
+    const void* record = nullptr;  // a struct that the driver made of other arguments
 
     template <class T>
     T number() const { return integral ? static_cast<T>(integer) : static_cast<T>(real); }
@@ -49,6 +50,14 @@ template <class T, class Enable = void>
 struct Convert {
     static T from(Argument& argument) {
         if constexpr (std::is_class_v<T> && std::is_empty_v<T>) return T{};  // a function object without state
+        else if constexpr (std::is_constructible_v<T, double>) return argument.record ? whole(argument) : T(argument.number<double>());
+        else if constexpr (std::is_copy_constructible_v<T> && std::is_default_constructible_v<T>) return whole(argument);
+        else return T(argument.number<double>());
+    }
+
+private:
+    static T whole(const Argument& argument) {
+        if constexpr (std::is_copy_constructible_v<T>) return *static_cast<const T*>(argument.record);
         else return T(argument.number<double>());
     }
 };

@@ -51,6 +51,12 @@ decltype(auto) pass(Held<P>& held) {
     else return static_cast<Value<P>&&>(held);
 }
 
+template <std::size_t I, class Function>
+struct Parameter;
+
+template <std::size_t I, class R, class... P>
+struct Parameter<I, R (*)(P...)> { using Type = Value<std::tuple_element_t<I, std::tuple<P...>>>; };
+
 template <class R, class... P, std::size_t... I>
 void call(R (*function)(P...), Arguments& arguments, Results& results, std::index_sequence<I...>) {
     std::tuple<Held<P>...> held{Convert<Value<P>>::from(arguments[I])...};
@@ -65,6 +71,19 @@ void launch_entry(const char* name, void (*kernel)(P...), Arguments& arguments, 
 }
 
 }  // namespace detail
+
+// A struct that a function takes, whose fields the driver gives one by one.
+template <std::size_t I, class Function>
+using Record = typename detail::Parameter<I, Function>::Type;
+
+template <class Field>
+void give(Field& field, Argument& argument) { field = Convert<std::remove_cv_t<Field>>::from(argument); }
+
+inline Argument record(const void* made) {
+    Argument argument;
+    argument.record = made;
+    return argument;
+}
 
 template <class R, class... P>
 void call_entry(const char* name, R (*function)(P...), Arguments& arguments, Results& results) {

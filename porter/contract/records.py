@@ -1,0 +1,73 @@
+"""Structs that are passed by value: each of their fields is an argument of its own, called `struct.field`.
+
+Who calls the entry puts them together again (`simt/driver.py`); a Triton launcher takes them one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from porter.contract.usage import Usage
+from porter.source.arithmetic_types import arithmetic
+from porter.source.program import CType, Function, Param
+from porter.syntax.nodes import Variable
+
+# A vector of four floats has these components; its type is CUDA's own, and no source defines it.
+_VECTOR = re.compile(r"(?P<sign>u?)(?P<number>char|short|int|longlong|long|float|double)(?P<count>[1-4])")
+_COMPONENTS = "xyzw"
+_MOST_FIELDS = 24
+
+
+def fields(usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
+    """The fields of a struct of numbers and pointers that `function` is handed, or a constant reference to one.
+
+    None for any other parameter, and for a struct that not everybody can make: one with constructors, bases or members
+    that are not public.
+    """
+    type_ = usage.types.of(param, function, arguments)
+    if type_.pointers or (type_.reference and not type_.const):
+        return ()
+    found = tuple(_fields(usage, param, type_.base))
+    return found if all(_is_plain(usage, field.type) for field in found) and len(found) <= _MOST_FIELDS else ()
+
+
+def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:
+    """For each of `parameters` the fields that arguments called `names` give it; none where it is one itself."""
+    owned = [[n.removeprefix(f"{p.name}.") for n in names if n.startswith(f"{p.name}.")] for p in parameters]
+    return tuple(map(tuple, owned))
+
+
+def _fields(usage: Usage, param: Param, base: str) -> Iterator[Param]:
+    """The fields of a value of the type `base`, those within fields too; one of no type where it is none of ours."""
+    if vector := _VECTOR.fullmatch(base):
+        number = vector["number"].replace("longlong", "long long")
+        type_ = f"unsigned {number}" if vector["sign"] else number
+        for component in _COMPONENTS[: int(vector["count"])]:
+            yield replace(param, name=f"{param.name}.{component}", type=CType(type_, type_), default="")
+        return
+    struct = usage.types.struct(base)
+    if struct is None or struct.closed or struct.union or struct.bases:
+        return
+    for field in struct.fields:
+        if field.storage != "static":
+            yield from _field(usage, param, field)
+
+
+def _field(usage: Usage, param: Param, field: Variable) -> Iterator[Param]:
+    stars = "*" * field.type.pointers
+    written = CType(f"{field.type.name}{stars}", field.type.name, field.type.pointers, field.type.const)
+    named = replace(param, name=f"{param.name}.{field.name}", type=usage.types.followed(written), default="")
+    is_known = not field.extents and not field.type.arguments and not field.type.reference
+    inner = tuple(_fields(usage, named, named.type.base)) if is_known and not named.type.pointers else ()
+    yield from inner or (named if is_known else replace(named, type=CType("", "")),)
+
+
+def _is_plain(usage: Usage, type_: CType) -> bool:
+    """Returns whether a field is a number that can be set, or a pointer."""
+    return type_.pointers == 1 or (not type_.pointers and not type_.const and _is_number(usage, type_.base))
+
+
+def _is_number(usage: Usage, base: str) -> bool:
+    return arithmetic(base) is not None or base in usage.enumerations

@@ -1,0 +1,68 @@
+"""Structs that are passed by value, as arguments of a contract."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.contract.contract import ScalarArg, TensorArg
+from porter.contract.draft import draft
+from porter.contract.questions import scalar_question
+from porter.contract.records import grouped
+from porter.source.parse import parse
+from porter.source.text import Source
+
+KERNEL = """
+__global__ void k(float* y, const float* x, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * a;
+}
+"""
+
+
+def drafted(text):
+    (contract,) = draft(parse(Source(Path("op.cu"), KERNEL + text)))
+    return contract
+
+
+@pytest.mark.parametrize("declared", ["float2 by", "const float2& by"])
+def test_the_components_of_a_vector_are_arguments(declared):
+    contract = drafted(f"void f(float* y, const float* x, {declared}, int n) {{ k<<<n, 32>>>(y, x, by.x + by.y, n); }}")
+    assert [a.name for a in contract.arguments] == ["y", "x", "by.x", "by.y", "n"]
+    x, y = (a for a in contract.arguments if a.name.startswith("by."))
+    assert (x.type, y.type) == ("float", "float")
+    assert x.value != y.value
+
+
+def test_the_fields_of_a_struct_are_arguments_those_of_structs_in_it_too():
+    contract = drafted("""
+        typedef float real;
+        struct Size { int rows, columns; };
+        struct Params { real* y; const float* x; Size size; real by; };
+        void f(Params p) { k<<<p.size.rows, 32>>>(p.y, p.x, p.by, p.size.rows * p.size.columns); }""")
+    assert [a.name for a in contract.arguments] == ["p.y", "p.x", "p.size.rows", "p.size.columns", "p.by"]
+    assert [type(a) for a in contract.arguments] == [TensorArg, TensorArg, ScalarArg, ScalarArg, ScalarArg]
+    assert contract.symbols == ("p_size_rows", "p_size_columns")
+    assert contract.arguments[2].value == "p_size_rows"
+
+
+@pytest.mark.parametrize(
+    "struct",
+    [
+        "class P { public: float by; };",
+        "struct P { P(float a) : by(a) {} float by; };",
+        "struct Base { int m; }; struct P : Base { float by; };",
+        "struct P { float by; int sizes[4]; };",
+        "union P { float by; int bits; };",
+        "struct P { float by; private: int hidden; };",
+        "struct P { float by; const int fixed; };",
+        "struct P { float by; int low : 4; };",
+    ],
+)
+def test_a_struct_that_not_everybody_can_make_stays_a_question(struct):
+    contract = drafted(f"{struct} void f(float* y, const float* x, P p, int n) {{ k<<<n, 32>>>(y, x, p.by, n); }}")
+    assert scalar_question("p", "P") in contract.questions
+
+
+def test_arguments_are_grouped_by_the_parameters_they_belong_to():
+    (function,) = parse(Source(Path("op.cu"), "void f(float* y, float2 by, int n) {}")).host_functions
+    assert grouped(["y", "by.x", "by.y", "n"], function.params) == ((), ("x", "y"), ())

@@ -1,0 +1,60 @@
+"""Structs that an entry is handed: their fields are given one by one, and a port that mixes them up is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from porter.evaluate.migrate import migrate
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.outcome import Verified, Wrong
+from porter.evaluate.verify import verify
+from porter.simt.compiler import missing_compiler
+
+SOURCE = """\
+struct Window { int begin, count; };
+struct Params { const float* x; float* y; float by; int n; Window window; };
+__global__ void part(Params p) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    bool inside = i >= p.window.begin && i < p.window.begin + p.window.count;
+    if (i < p.n) p.y[i] = inside ? p.x[i] * p.by : 0.f;
+}
+__global__ void between(float* y, const float* x, float2 range, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * (range.y - range.x) + range.x;
+}
+void windowed(const Params& p, cudaStream_t stream) { part<<<(p.n + 255) / 256, 256, 0, stream>>>(p); }
+void ranged(float* y, const float* x, const float2& range, int n) { between<<<(n + 63) / 64, 64>>>(y, x, range, n); }
+"""
+
+
+@pytest.fixture
+def options(build_cache):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    return MigrateOptions(target="maca", cache=build_cache)
+
+
+def silent(_: str) -> None:
+    """Nobody watches."""
+
+
+@pytest.mark.parametrize("target", ["maca", "triton"])
+def test_entries_that_take_structs_are_verified(tmp_path, options, target):
+    path = tmp_path / "op.cu"
+    path.write_text(SOURCE)
+    (migration,) = migrate(path, replace(options, target=target), silent)
+    assert [(e.contract.name, type(e.outcome)) for e in migration.entries] == [
+        ("windowed", Verified),
+        ("ranged", Verified),
+    ]
+
+
+def test_a_port_that_takes_one_field_for_another_is_wrong(tmp_path, options):
+    path, candidate = tmp_path / "op.cu", tmp_path / "op.maca.cpp"
+    path.write_text(SOURCE)
+    text = "#include <mc_runtime.h>\n" + SOURCE.replace("cuda", "mc")
+    candidate.write_text(text.replace("p.window.begin + p.window.count", "p.window.count"))
+    outcomes = {e.contract.name: type(e.outcome) for e in verify(candidate, path, options, silent).entries}
+    assert outcomes == {"windowed": Wrong, "ranged": Verified}
