@@ -35,8 +35,10 @@ from porter.cli.report import report
 from porter.cli.runs import runs
 from porter.cli.search import replay, resume
 from porter.cli.steps import steps
+from porter.cli.study import study
 from porter.cli.suite import suite
 from porter.cli.survey import survey
+from porter.cli.train import train
 from porter.cli.verify import verify
 from porter.cli.watch import watch
 from porter.errors import UsageError
@@ -53,11 +55,12 @@ app = typer.Typer(
 )
 commands = (
     *(migrate, survey, inspect, verify, bench, record, regress, report),
-    *(resume, replay, watch, runs, export, steps, explain, doctor),
+    *(resume, replay, watch, runs, export, steps, study, explain, doctor),
 )
 for command in commands:
     app.command(context_settings=HELP)(command)
 app.add_typer(suite, context_settings=HELP)
+app.add_typer(train, context_settings=HELP)
 app.add_typer(backend, context_settings=HELP)
 
 

@@ -1,11 +1,14 @@
-"""What was kept of steps, for people and for programs."""
+"""What was kept of steps, and what a model was trained on, for people and for programs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.text import Text
 
+from porter.learn.landscape import Landscape
+from porter.learn.schedule_model import ScheduleModel
 from porter.learn.sieve import Sieved
 from porter.report.document import Json
 
@@ -20,3 +23,25 @@ def sieve_text(kept: Sieved, file: Path) -> Text:
 def sieve_document(kept: Sieved, file: Path) -> Json:
     """The same for programs."""
     return {"written": str(file), "counts": dict(kept.counts), "left_out": dict(kept.left_out)}
+
+
+def model_text(model: ScheduleModel, landscapes: Sequence[Landscape], file: Path) -> Text:
+    """What a model of schedules was trained on, and how large it is."""
+    choices = sum(len(one.choices) for one in landscapes)
+    size = file.stat().st_size / 1e6
+    return Text(
+        f"trained on {choices} schedules of {len(landscapes)} operators, {len(model.names)} features, "
+        f"{len(model.forest.trees)} trees\nwrote {file} ({size:.2f} MB)"
+    )
+
+
+def model_document(model: ScheduleModel, landscapes: Sequence[Landscape], file: Path) -> Json:
+    """The same for programs."""
+    return {
+        "written": str(file),
+        "operators": len(landscapes),
+        "schedules": sum(len(one.choices) for one in landscapes),
+        "features": list(model.names),
+        "trees": len(model.forest.trees),
+        "about": dict(model.about),
+    }
