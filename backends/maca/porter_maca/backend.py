@@ -78,9 +78,11 @@ class MacaBackend:
 
         return port(program, headers, target)
 
-    def written(self, operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile | None:  # noqa: ARG002
-        """None yet: a port to MACA is an edit of its source."""
-        return None
+    def written(self, operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile | None:
+        """The operators as MACA C++, in the form that the source's entries have."""
+        from porter_maca.tiles.module import module  # noqa: PLC0415 - the parser takes a while to import
+
+        return module(operators, source)
 
     def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
         """Returns what in MACA source cannot be honest, or is CUDA's."""

@@ -36,6 +36,18 @@ void launch_block_sum(const float* x, float* y, int blocks) { block_sum<<<blocks
 """
 
 
+@pytest.mark.parametrize("example", ["softmax", "rmsnorm"])
+def test_a_maca_port_is_written_from_what_the_source_computes(porter, tmp_path, example):
+    """One is a PyTorch extension, the other a launcher on raw pointers that returns nothing."""
+    shutil.copy(EXAMPLES / f"{example}.cu", tmp_path)
+    done = porter("migrate", f"{example}.cu", "--target", "maca", "--from-formula", "--json")
+    assert (done.code, done.document["outcome"]) == (0, "verified"), done.stdout
+    assert done.document["warp_sizes"] == [64, 32]
+    (port,) = (tmp_path / "porter-out").glob("*.maca.c*")
+    assert "scheduled by porter" in port.read_text()
+    assert "PORT5002" not in {finding["code"] for finding in done.document["findings"]}
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.cu")), ids=lambda path: path.stem)
 def test_every_example_is_verified_at_both_widths(porter, tmp_path, example):
     shutil.copy(example, tmp_path)

@@ -1,0 +1,117 @@
+"""How an entry of the source is declared: the function that a port has to have, in MACA's names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from porter.contract.contract import Argument, Contract, EntryKind, TensorArg
+from porter.contract.dtype import DType
+from porter.source.program import Function, Program
+from porter_maca.api import Renamed, api_table
+from porter_maca.tiles.types import UnprintableError, type_name
+
+_OF_TORCH = {DType.FLOAT16: "at::Half", DType.BFLOAT16: "at::BFloat16"}
+_OF_MACA = {DType.FLOAT16: "__half", DType.BFLOAT16: "__maca_bfloat16"}
+_STREAM = "mcStream_t"
+
+
+GENERIC = "T"  # the element type for which a function is instantiated
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """The type of a tensor's elements, and how the port's text calls it."""
+
+    dtype: DType
+    name: str
+
+    @property
+    def is_generic(self) -> bool:
+        """Returns whether it is the type for which a function is instantiated."""
+        return self.name == GENERIC
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function of host code: what it returns, and its parameters, whose names are those of the contract."""
+
+    name: str
+    returns: str
+    parameters: tuple[tuple[str, str], ...]  # type and name
+    arguments: tuple[Argument, ...]
+    is_torch: bool
+    is_extern_c: bool
+
+    @property
+    def head(self) -> str:
+        """Returns the function's first line, without its brace."""
+        listed = ", ".join(f"{kind} {name}" for kind, name in self.parameters)
+        return f"{self.returns} {self.name}({listed})"
+
+    @property
+    def stream(self) -> str:
+        """Returns the stream that the caller gives, or the default one."""
+        return next((name for kind, name in self.parameters if kind == _STREAM), "0")
+
+    def is_owned(self, tensor: str) -> bool:
+        """Returns whether a tensor is a copy of the caller's, which may be given another value."""
+        return any(name == tensor and "&" not in kind and "const" not in kind for kind, name in self.parameters)
+
+    def element(self, dtype: DType) -> str:
+        """Returns the type of a tensor's elements."""
+        return (_OF_TORCH if self.is_torch else _OF_MACA).get(dtype) or type_name(dtype)
+
+
+def entry_of(contract: Contract, program: Program) -> Entry:
+    """Returns the entry of a contract. Raises `UnprintableError` for one that takes what no port of a formula can."""
+    name, kind = contract.entry.name, contract.entry.kind
+    if contract.entry.template:
+        raise UnprintableError(f"{name} is a template")
+    found = [one for one in program.host_functions if name in (one.name, one.qualified)]
+    if len(found) != 1:
+        raise UnprintableError(f"{name} is {'overloaded' if found else 'made by a macro or in a header'}")
+    (function,) = found
+    if function.scope:
+        raise UnprintableError(f"{name} stands in a namespace")
+    if len(function.params) != len(contract.arguments):
+        raise UnprintableError(f"{name} has other parameters than its contract")
+    optional = next((one.name for one in contract.tensors if one.optional or one.elements), None)
+    if optional is not None:
+        raise UnprintableError(f"{optional} of {name} may be missing or is read by host code")
+    is_torch = kind is EntryKind.TORCH
+    if not is_torch:
+        _refuse_untyped(function, contract)
+    parameters = tuple(
+        (_maca(param.type.text), argument.name)
+        for param, argument in zip(function.params, contract.arguments, strict=True)
+    )
+    return Entry(name, _maca(function.returns.text), parameters, contract.arguments, is_torch, function.extern_c)
+
+
+def _refuse_untyped(function: Function, contract: Contract) -> None:
+    for param, argument in zip(function.params, contract.arguments, strict=True):
+        if isinstance(argument, TensorArg) and param.type.base in ("void", "char"):
+            raise UnprintableError(f"{argument.name} is a pointer to nothing in particular")
+
+
+def _maca(text: str) -> str:
+    """Returns a type in MACA's names."""
+    table = api_table()
+
+    def renamed(word: re.Match[str]) -> str:
+        row = table.look_up(word[0])
+        return row.maca if isinstance(row, Renamed) and row.maca else word[0]
+
+    return re.sub(r"[A-Za-z_]\w*", renamed, text)
+
+
+def element_types(
+    entry: Entry, made: Mapping[str, DType], contract: Contract, generic: Collection[str] = ()
+) -> dict[str, ElementType]:
+    """Returns the types of the elements of all tensors: arguments, and what host code makes."""
+    dtypes = {**{one.name: one.dtype for one in contract.tensors}, **made}
+    return {
+        name: ElementType(dtype, GENERIC if name in generic else entry.element(dtype)) for name, dtype in dtypes.items()
+    }

@@ -1,0 +1,156 @@
+"""What a block does step by step: loops over the elements that a thread has, and what threads do together.
+
+Statements of the tile IR over the same tile become one loop. What a whole block has is computed by each of its threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from porter.contract.dtype import DType
+from porter.ir.tensor.expressions import Combine
+from porter.ir.tile.expressions import Value
+from porter.ir.tile.program import Loop, Store
+
+Shape = frozenset[str]  # the constants that are the extents of a tile
+NO_SHAPE: Shape = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """`name` is `value` for the whole block, or for each element of a tile."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`name` is how many lanes of a tile of `block` lie inside of what is `left`."""
+
+    name: str
+    left: Value
+    block: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """`name`, of this thread alone, takes in `value` of each of its elements."""
+
+    name: str
+    combine: Combine
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """`place` is the first lane of this thread at which `value` is extreme, and `key` the value there."""
+
+    place: str
+    key: str
+    combine: Combine
+    value: Value
+    lanes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Packs:
+    """Where the elements of a tile lie that are neighbours: `pointer` is that of its first lane, `count` of them count.
+
+    `condition` is one on the other axis of the tile, without which none counts.
+    """
+
+    pointer: Value
+    count: Value
+    condition: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPacks:
+    """Loads a tile of neighbours into `name`, as numbers of `dtype`."""
+
+    name: str
+    packs: Packs
+    other: Fraction | float
+    dtype: DType
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class StorePacks:
+    """Stores the tile `name` to neighbours."""
+
+    name: str
+    packs: Packs
+    shape: Shape
+
+
+@dataclass
+class Elements:
+    """A loop over a thread's elements of a tile, with loads of neighbours before it and stores of these behind it."""
+
+    shape: Shape
+    loads: list[LoadPacks] = field(default_factory=list)
+    items: list[Define | Accumulate | Extreme | Store] = field(default_factory=list)
+    stores: list[StorePacks] = field(default_factory=list)
+
+    @property
+    def has_stored(self) -> bool:
+        """Returns whether something is stored in the loop or behind it."""
+        return bool(self.stores) or any(isinstance(item, Store) for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The threads of the block, or those of a row, put together what each has in `name`; `shape` is that of a row."""
+
+    name: str
+    combine: Combine
+    dtype: DType
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class FoldPlace:
+    """The threads of the block, or those of a row, find the first extreme of all that they have."""
+
+    place: str
+    key: str
+    combine: Combine
+    shape: Shape
+
+
+@dataclass(slots=True)
+class Run:
+    """Each element of the tile `name` becomes the combination of all up to it; that of all is `total`, where wanted."""
+
+    name: str
+    combine: Combine
+    dtype: DType
+    total: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meet:
+    """The threads of the block wait for each other: what one of them stores now others have loaded before."""
+
+
+@dataclass
+class Repeat:
+    """The steps of a loop."""
+
+    loop: Loop
+    body: list[Step]
+
+
+Step = Define | Count | Elements | Fold | FoldPlace | Run | Store | Meet | Repeat
+
+
+def all_steps(steps: list[Step]) -> Iterator[Step]:
+    """Yields all steps, those of loops behind the loop itself."""
+    for step in steps:
+        yield step
+        if isinstance(step, Repeat):
+            yield from all_steps(step.body)

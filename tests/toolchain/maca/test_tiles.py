@@ -1,0 +1,184 @@
+"""Algorithms of every kind as MACA C++, executed at 64 and 32 lanes: the numbers that the tensor program has."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
+from porter.contract.dtype import DType
+from porter.contract.expressions import evaluate
+from porter.ir.tensor.interpret import interpret
+from porter.schedule.operator import operator
+from porter.schedule.polynomial import NotSchedulableError
+from porter.schedule.schedule import Algorithm, Schedule
+from porter.simt.build import build
+from porter.simt.compiler import missing_compiler
+from porter.simt.job import BuildFailure, BuildRequest, Callee, HardwareLimits, Job, ScalarValue, TensorValue
+from porter.simt.run import run
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_maca.dialect import MACA
+from porter_maca.tiles.module import module
+from tests.pure.schedule.programs import ALL
+
+STREAMED = Schedule(Algorithm.STREAMED, columns=256, warps=4)
+BY_ROWS = Schedule(Algorithm.STREAMED, rows=8, columns=16, warps=2)
+HELD = Schedule(Algorithm.HELD, warps=2)
+SPLIT = Schedule(Algorithm.SPLIT, columns=128, parts=4, warps=2)
+SPLIT_ROWS = Schedule(Algorithm.SPLIT, rows=4, columns=16, parts=2, warps=2)
+CASES = (
+    ("pointwise", STREAMED),
+    ("pool", STREAMED),
+    ("shifted", STREAMED),
+    ("masked", STREAMED),
+    ("softmax", STREAMED),
+    ("softmax", HELD),
+    ("softmax", SPLIT),
+    ("layer_norm", STREAMED),
+    ("layer_norm", SPLIT_ROWS),
+    ("group_norm", STREAMED),
+    ("column_mean", BY_ROWS),
+    ("column_mean", SPLIT_ROWS),
+    ("argmax", STREAMED),
+    ("argmax", BY_ROWS),
+    ("argmax", SPLIT),
+    ("loss", STREAMED),
+    ("loss", replace(STREAMED, in_one_pass=False)),
+    ("running", STREAMED),
+    ("running_exclusive", STREAMED),
+    ("running_reverse", STREAMED),
+    ("running_reverse_exclusive", STREAMED),
+)
+FLAT = (Schedule(Algorithm.FLAT, columns=512, warps=2), Schedule(Algorithm.FLAT, rows=4, columns=64, warps=4))
+NUMBERS = {"alpha": 0.75, "eps": 0.125, "groups": 3, "window": 3, "stride": 2, "padding": 1}
+# Rows that are aligned and rows that are not, short ones, and some of several tiles.
+SIZES = (
+    {"rows": 5, "columns": 67, "batch": 3, "channels": 6, "width": 19},
+    {"rows": 1, "columns": 16, "batch": 1, "channels": 3, "width": 1},
+    {"rows": 3, "columns": 1028, "batch": 2, "channels": 12, "width": 40},
+)
+
+
+def contract_of(program, name):
+    scalars = (*(n for n in program.symbols if n in NUMBERS), *program.parameters)
+    tensors = tuple(TensorArg(one.name, Role.IN, one.dtype, one.shape) for one in program.inputs)
+    types = {n: "double" if isinstance(NUMBERS[n], float) else "int64_t" for n in scalars}
+    arguments = (*tensors, *(ScalarArg(n, types[n], str(NUMBERS[n])) for n in scalars))
+    return Contract(name, "norm", Entry(EntryKind.TORCH, name), arguments, program.symbols, (), (), {})
+
+
+def chosen(schedule):
+    def choose(nest):
+        if nest.columns:
+            return schedule if nest.rows or schedule.rows == 1 else replace(schedule, rows=1)
+        return FLAT[len(nest.rows) > 1]
+
+    return choose
+
+
+def declared(contract):
+    """Returns the entry as a source would have it."""
+    listed = (
+        f"torch::Tensor {a.name}" if isinstance(a, TensorArg) else f"{a.type} {a.name}" for a in contract.arguments
+    )
+    return f"torch::Tensor {contract.entry.name}({', '.join(listed)}) {{ return {contract.arguments[0].name}; }}\n"
+
+
+def written(cases):
+    """Returns the file with the operators of all cases, and their contracts."""
+    pairs = []
+    for number, (name, schedule) in enumerate(cases):
+        contract = contract_of(ALL[name], f"case_{number}")
+        names = [argument.name for argument in contract.arguments]
+        pairs.append((operator(ALL[name], names, chosen(schedule)), contract))
+    contracts = [contract for _, contract in pairs]
+    source = Source(Path("own.cu"), "#include <torch/extension.h>\n" + "".join(map(declared, contracts)))
+    return module(pairs, source), contracts
+
+
+def values(program, sizes):
+    """Returns the tensors and numbers of a call, and what the program gives for them."""
+    generator = torch.Generator().manual_seed(sum(sizes.values()))
+    tensors = {}
+    for one in program.inputs:
+        shape = [evaluate(extent, sizes) for extent in one.shape]
+        drawn = torch.randn(shape, generator=generator)
+        tensors[one.name] = drawn if one.dtype is DType.FLOAT32 else torch.randint(0, sizes["columns"], shape)
+    known = {**sizes, **NUMBERS}
+    (out,) = program.outputs
+    shapes = {"out": tuple(evaluate(e, {n: v for n, v in known.items() if isinstance(v, int)}) for e in out.shape)}
+    told = interpret(program, tensors, {name: Fraction(value) for name, value in known.items()}, shapes)
+    return tensors, told["out"]
+
+
+def job_of(contract, tensors):
+    dtypes = {a.name: a.dtype for a in contract.tensors}
+    passed = [TensorValue(dtypes[n], tuple(t.shape), t.numpy().ravel()) for n, t in tensors.items()]
+    scalars = [ScalarValue(NUMBERS[a.name]) for a in contract.arguments if isinstance(a, ScalarArg)]
+    return Job((*passed, *scalars), hardware=HardwareLimits(shared_bytes=65536, dynamic_shared_bytes=65536))
+
+
+@pytest.mark.parametrize("lanes", [64, 32])
+def test_every_algorithm_computes_what_the_program_says(lanes, build_cache):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    file, contracts = written(CASES)
+    source = Source(Path(file.name), file.text)
+    functions = {one.name: one for one in parse(source).host_functions}
+    callees = tuple(Callee(c.entry, tuple(p.type for p in functions[c.entry.name].params)) for c in contracts)
+    built = build(BuildRequest(source, (), MACA, callees, lanes), build_cache)
+    for (name, schedule), contract, one in zip(CASES, contracts, built, strict=True):
+        assert not isinstance(one, BuildFailure), one.log
+        for sizes in SIZES:
+            tensors, told = values(ALL[name], sizes)
+            done = run(one, job_of(contract, tensors))
+            label = f"{name}, {schedule} at {sizes}"
+            assert not done.faults, f"{label}: {done.faults[0]}"
+            (got,) = done.results
+            assert got.shape == tuple(told.shape), label
+            wanted = told.to(torch.float32).numpy() if got.dtype is DType.FLOAT32 else told.numpy()
+            np.testing.assert_allclose(got.storage.reshape(got.shape), wanted, 2e-5, 2e-5, err_msg=label)
+
+
+def test_rows_that_cannot_be_aligned_are_moved_element_by_element():
+    file, _ = written([("shifted", STREAMED), ("softmax", STREAMED)])
+    shifted, softmax = file.text.split("__global__ void ")[1:]
+    assert "tile::load" not in shifted, "the element before is at no multiple of 16 bytes"
+    assert "tile::load<kThreads, kVector, kPack>(x, " in softmax
+    aligned = "const bool is_aligned = columns % 4 == 0 && tile::begins_pack(x.data_ptr<float>());"
+    assert aligned in softmax, "the launcher asks whether rows begin with a pack"
+
+
+def test_an_entry_of_several_types_is_one_template():
+    pairs = []
+    for dtype in (DType.FLOAT32, DType.FLOAT16):
+        program = ALL["pointwise"]
+        inputs = tuple(replace(one, dtype=dtype) for one in program.inputs)
+        outputs = tuple(replace(one, dtype=dtype) for one in program.outputs)
+        program = replace(program, inputs=inputs, outputs=outputs)
+        contract = contract_of(program, "own")
+        names = [argument.name for argument in contract.arguments]
+        pairs.append((operator(program, names, chosen(STREAMED)), contract))
+    text = module(pairs, Source(Path("own.cu"), declared(pairs[0][1]))).text
+    assert text.count("__global__") == 1
+    assert "if (x.scalar_type() == torch::kFloat16) return own_of<at::Half>(x, alpha);" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "because"),
+    [
+        ("template <class T> torch::Tensor other(torch::Tensor x) { return x; }", "made by a macro or in a header"),
+        ("namespace inner { torch::Tensor case_0(torch::Tensor x, double alpha) { return x; } }", "in a namespace"),
+        ("torch::Tensor case_0(torch::Tensor x) { return x; }", "other parameters than its contract"),
+        ("void case_0(torch::Tensor x, double alpha) {}", "returns nothing but its formula does"),
+    ],
+)
+def test_what_has_another_signature_is_refused(source, because):
+    contract = contract_of(ALL["pointwise"], "case_0")
+    found = operator(ALL["pointwise"], [a.name for a in contract.arguments], chosen(STREAMED))
+    with pytest.raises(NotSchedulableError, match=because):
+        module([(found, contract)], Source(Path("own.cu"), f"#include <torch/extension.h>\n{source}\n"))
