@@ -25,7 +25,7 @@ def drawn_numbers(contract: Contract, base: Workload, seed: int) -> Iterator[Wor
     """Workloads like `base` with other values of numbers; whether an original takes them running it has to show."""
     random = Random(f"{seed} {contract.name} numbers")
     numbers = [a for a in contract.arguments if isinstance(a, ScalarArg) and _is_drawn(a)]
-    drawn = {a.name: _alike(a, random) for a in numbers}
+    drawn = {a.name: like(a, random) for a in numbers}
     others = [{a.name: value} for a in numbers[:_MOST] for value in _unlike(a, random)]
     for values in [*([drawn] if drawn else []), *others]:
         yield replace(base, name=_named(values), scalars={**base.scalars, **values}, scale=1.0, takes="")
@@ -58,7 +58,14 @@ def _side(value: float) -> int:
     return (value > 0) + (value >= 1)
 
 
-def _alike(argument: ScalarArg, random: Random) -> float:
+def fractions(contract: Contract) -> list[ScalarArg]:
+    """The numbers with a value of their own that may be no whole ones."""
+    numbers = (a for a in contract.arguments if isinstance(a, ScalarArg))
+    return [argument for argument in numbers if _is_drawn(argument) and not _is_whole(argument)]
+
+
+def like(argument: ScalarArg, random: Random) -> float:
+    """A value that lies where the argument's own does: below one, or above."""
     own = float(argument.value)
     if _is_whole(argument):
         return own + random.randint(*_MORE)

@@ -25,6 +25,7 @@ _AT_LARGE_SIZES = frozenset((Distribution.UNIFORM, Distribution.LARGE_MEAN, Dist
 _ONE_COLUMN = "one column"
 _NOT_WANTED = "{} was not asked for (--dtype)"
 _SCALED = (Values.NORMAL, Values.POSITIVE)
+_USUAL_ELEMENTS = 1 << 15  # of all tensors: enough for something to be compared, and soon done
 _BEYOND_HALF = 2e5
 _LARGE = 100.0  # a scale of 3, which some contracts have, overflows nowhere
 _TOLD = frozenset((Distribution.MASKED, Distribution.NAN))  # whatever answers to them: no standard settles it
@@ -80,6 +81,17 @@ class Judging:
             return ()
         base = min(plain, key=lambda w: _elements(contract, w))
         return tuple(self._drawn(w) for w in drawn_numbers(contract, base, self.seed))
+
+    def usual(self, contract: Contract) -> tuple[Workload, ...]:
+        """The workload at which other values of numbers are looked for, and one for each choice of element types.
+
+        None where no such value is asked for.
+        """
+        plain = sorted((w for w in contract.workloads if is_plain(w)), key=lambda w: _elements(contract, w))
+        if not plain or not self.edges or contract.entry.kind is EntryKind.PROGRAM:
+            return ()
+        usual = next((w for w in reversed(plain) if _elements(contract, w) <= _USUAL_ELEMENTS), plain[0])
+        return usual, *_by_types(contract)
 
     def _narrow(self, contract: Contract, small: Workload) -> Iterator[Workload]:
         """Workloads at the edges, and one column for each choice of element types, which may have a kernel of its own.

@@ -9,7 +9,7 @@ from functools import partial
 
 from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
-from porter.contract.contract import Contract
+from porter.contract.contract import Contract, Workload
 from porter.contract.findings import contract_findings
 from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.other_values import unvaried
@@ -17,6 +17,7 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
 from porter.evaluate.doubt import misled, misvalued, not_built, still_open, too_slow, unsound
 from porter.evaluate.judging import Judging
+from porter.evaluate.jumps import jumping
 from porter.evaluate.migration import Progress
 from porter.evaluate.side import Side
 from porter.evaluate.vacuous import vacuous
@@ -133,7 +134,7 @@ class Originals:
         """The answers to the workloads of a contract without questions."""
         contract, execute, noted = settled.contract, settled.execute, settled.noted
         look = partial(self.examined, execute=execute)
-        found = self._examined(contract, look)
+        found = self._examined(contract, look, execute)
         if unsound(found.reference):
             return _doubted(found.reference, settled.drafted, noted, look)
         found = with_views(contract, found, partial(look, once=True))
@@ -143,14 +144,22 @@ class Originals:
         left_out = (*settled.left_out, found.left_out, _of_devices(found.reference))
         return Studied(found.reference, execute, noted, apart, left_out)
 
-    def _examined(self, settled: Contract, look: Examine) -> Examined:
+    def _examined(self, settled: Contract, look: Examine, execute: Execute) -> Examined:
         if self.judging is None:
             return examined(settled, look, is_code=True)
         wanted, left_out = self.judging.wanted(settled)
         drawn = self.judging.reseeded(wanted)
         numbers = () if self.stated else self.judging.numbers(drawn)
-        found = examined(drawn, look, (*self.judging.further(drawn), *numbers), is_code=True)
+        further = (*self.judging.further(drawn), *numbers, *self._jumping(drawn, execute))
+        found = examined(drawn, look, further, is_code=True)
         return replace(found, left_out="; ".join(filter(None, (found.left_out, left_out))))
+
+    def _jumping(self, contract: Contract, execute: Execute) -> tuple[Workload, ...]:
+        """Workloads with values of numbers at which the original's answer jumps."""
+        if self.judging is None:
+            return ()
+        bases = self.judging.usual(contract)
+        return tuple(jumping(contract, bases, execute, lambda: self.twin(contract), self.judging.seed))
 
     def examined(self, contract: Contract, execute: Execute, *, once: bool = False) -> Reference:
         """The answers of `execute`, the original; sizes that nobody stated may be none of its."""
