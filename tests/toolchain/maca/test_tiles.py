@@ -25,7 +25,7 @@ from porter_maca.dialect import MACA
 from porter_maca.tiles.module import module
 from tests.pure.schedule.programs import ALL
 
-STREAMED = Schedule(Algorithm.STREAMED, columns=256, warps=4)
+STREAMED = Schedule(Algorithm.STREAMED, columns=256, warps=2)
 BY_ROWS = Schedule(Algorithm.STREAMED, rows=8, columns=16, warps=2)
 HELD = Schedule(Algorithm.HELD, warps=2)
 SPLIT = Schedule(Algorithm.SPLIT, columns=128, parts=4, warps=2)
