@@ -185,9 +185,12 @@ def normals(words: np.random.Philox, count: int) -> NDArray[np.float64]:
 
 
 def _below(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
+    """`count` numbers from 0 to below `bound`; of none it does not matter what that is."""
+    if not count:
+        return np.zeros(0, np.int64)
     if count > _POOL:
         return extended(_below(words, _POOL, bound), count)
-    raw = words.random_raw(count) if count else np.zeros(0, np.uint64)
+    raw = words.random_raw(count)
     return ((raw >> np.uint64(11)) % np.uint64(bound)).astype(np.int64)
 
 

@@ -154,3 +154,9 @@ def test_large_sizes_keep_those_that_the_user_gave(contract, tensor):
 @pytest.mark.parametrize(("shape", "odd"), [(("n", "n"), 131), (("n * n",), 131), (("n",), 4099), (("n", "4"), 4099)])
 def test_a_size_that_multiplies_itself_stays_small(contract, tensor, shape, odd):
     assert default_workloads(contract(tensor("x", *shape), symbols=("n",)))[1].sizes == {"n": odd}
+
+
+def test_indices_in_floats_without_elements_need_no_bound(contract, tensor):
+    rois = tensor("rois", "n", dtype=DType.FLOAT32, values=Values.INDEX, bound="n")
+    (value,) = materialise(contract(rois), Workload("empty", {"n": 0}, 1))
+    assert value.count == 0
