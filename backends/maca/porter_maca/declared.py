@@ -36,10 +36,14 @@ _ENDS_DECLARATOR = frozenset({"(", ")", ";", "=", ",", "[", "{"})
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """`functions` are defined with a body; `others` are macros, variables, parameters and types."""
+    """`functions` are defined with a body; `others` are macros, variables, parameters and types.
+
+    `called` are the macros among them that take arguments.
+    """
 
     functions: frozenset[str]
     others: frozenset[str]
+    called: frozenset[str] = frozenset()
 
 
 def declared(texts: Iterable[str]) -> Declared:
@@ -48,20 +52,28 @@ def declared(texts: Iterable[str]) -> Declared:
     """
     functions: set[str] = set()
     others: set[str] = set()
+    called: set[str] = set()
     for text in texts:
         stream = tokens(text)
         for token in stream:
             if token.kind is TokenKind.DIRECTIVE:
-                others.update(_macro(significant(inside_directive(token, text))))
+                line = significant(inside_directive(token, text))
+                others.update(_macro(line))
+                called.update(_macro(line) if _takes_arguments(line) else ())
         code = [t for t in significant(stream) if t.kind is not TokenKind.DIRECTIVE]
         functions.update(_functions(code))
         others.update(_variables(code))
-    return Declared(frozenset(functions), frozenset(others))
+    return Declared(frozenset(functions), frozenset(others), frozenset(called))
 
 
 def _macro(line: Sequence[Token]) -> Iterable[str]:
     if len(line) > 1 and line[0].text == "define":
         yield line[1].text
+
+
+def _takes_arguments(line: Sequence[Token]) -> bool:
+    """Returns whether it is `#define name(`, without a space."""
+    return len(line) > 2 and line[2].text == "(" and line[2].start == line[1].end
 
 
 def _functions(code: Sequence[Token]) -> Iterable[str]:

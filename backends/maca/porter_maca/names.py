@@ -22,6 +22,7 @@ _COMPILER = "__MACACC__"  # defined wherever a version of the toolkit would be
 _ASKS_WHETHER_DEFINED = frozenset({"defined", "ifdef", "ifndef", "define", "undef", "elifdef", "elifndef"})
 _TEXT_ONLY = frozenset({"include", "error", "warning", "pragma", "line", "ident"})
 _KEYWORDS = frozenset({"return", "else", "do", "case", "throw", "new", "delete", "using", "co_return", "const"})
+_NEVER_CALLED = ("enum", "type")  # a macro of that name that takes arguments is none of CUDA's
 _LOOKS_LIKE_CUDA = re.compile(r"cuda[A-Z]\w*")
 
 
@@ -149,7 +150,10 @@ class _Lookup:
         return _LOOKS_LIKE_CUDA.fullmatch(name) is not None and not self._is_users(name)
 
     def _is_users(self, name: str) -> bool:
-        return name in self._own.functions or (name in self._own.others and not self._table.is_exact(name))
+        if name in self._own.functions or (name in self._own.others and not self._table.is_exact(name)):
+            return True
+        entry = self._table.names.get(name) if name in self._own.called else None
+        return isinstance(entry, Renamed) and entry.kind in _NEVER_CALLED
 
 
 def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:

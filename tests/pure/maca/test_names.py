@@ -74,6 +74,14 @@ def test_left_alone(line):
             "#if defined(__MACACC__) || defined __MXCC__\n#endif\n",
         ),
         ("#if __CUDA_ARCH__ < 600\n#endif\n", "#if (__MACA_ARCH__ ? 800 : 0) < 600\n#endif\n"),
+        (
+            "#define CUDA_SUCCESS(x) ((x) == cudaSuccess)\nint f() { return CUDA_SUCCESS(cudaFree(0)); }\n",
+            "#define CUDA_SUCCESS(x) ((x) == mcSuccess)\nint f() { return CUDA_SUCCESS(mcFree(0)); }\n",
+        ),
+        (
+            "#ifdef OLD\n#define cudaMalloc(p, n) take(p, n)\n#endif\nint f() { return cudaMalloc(0, 0); }\n",
+            "#ifdef OLD\n#define mcMalloc(p, n) take(p, n)\n#endif\nint f() { return mcMalloc(0, 0); }\n",
+        ),
         ("#define UNROLL #pragma unroll\n", '#define UNROLL _Pragma("unroll")\n'),
         ("using namespace nvcuda;\n", "using namespace mxmaca;\n"),
     ],
