@@ -67,6 +67,7 @@ class Distribution(StrEnum):
     UNIFORM = "uniform"  # in [0, 1): sums grow, and what adds them up in too few bits shows
     CONSTANT_ROWS = "constant rows"  # no variance
     TIES = "ties"  # three values
+    ROUND = "round numbers"  # as sources name them: what is compared with one meets its equal
     SORTED = "sorted"  # rows that never fall
     OUTLIER = "outlier"  # one element of a row a thousand times as large
     LARGE_MEAN = "large mean"  # of small spread: a variance that is a difference of large numbers shows

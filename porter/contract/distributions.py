@@ -30,6 +30,8 @@ _SMALLEST_NORMAL = {
 }  # fmt: skip
 # About the largest number of each, which single precision has, too.
 _LARGEST = {DType.FLOAT64: 3e38, DType.FLOAT32: 3e38, DType.BFLOAT16: 3e38, DType.FLOAT16: 6e4}
+# Numbers that sources compare with, which every float of 16 bits has as they are, and whose exponentials are finite.
+_ROUND = np.array([0, 0.125, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 16, 20])
 _FACTORS = frozenset((Values.NORMAL, Values.POSITIVE))
 _REARRANGED = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
 
@@ -59,6 +61,9 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
     match kind:
         case Distribution.UNIFORM:
             return np.asarray((chance >> np.uint64(40)) / float(1 << 24))
+        case Distribution.ROUND:
+            chosen = _ROUND[(chance >> np.uint64(11)) % np.uint64(_ROUND.size)]
+            return np.where(rows < 0, -chosen, chosen)
         case Distribution.OUTLIER:
             return np.where(_one(chance), rows * _OUTLIER, rows)
         case Distribution.LARGE_MEAN if dtype in _SMALLEST_NORMAL:  # of 8-bit floats nothing would be left but the mean

@@ -25,8 +25,8 @@ _HEADER = """\
 #               scalar has its C++ type and a value, a number or an expression; `choices` are all values that select
 #   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `dtypes` another
 #               element type, `distribution` is that of the inputs (declared, uniform, constant rows, ties, sorted,
-#               outlier, zeros, denormal, infinite, nan); one that is device_only is never run on the CPU; `takes` is
-#               the side of a branch that it was drafted for
+#               outlier, round numbers, zeros, denormal, infinite, nan); one that is device_only is never run on the
+#               CPU; `takes` is the side of a branch that it was drafted for
 #   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose
 #   question    what the source does not say; correct what it is about, then delete it
 """

@@ -29,7 +29,9 @@ _USUAL_ELEMENTS = 1 << 15  # of all tensors: enough for something to be compared
 _BEYOND_HALF = 2e5
 _LARGE = 100.0  # a scale of 3, which some contracts have, overflows nowhere
 _TOLD = frozenset((Distribution.MASKED, Distribution.NAN))  # whatever answers to them: no standard settles it
-_TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.ZEROS, Distribution.NEGATIVE_ZEROS))
+_TIED = frozenset(
+    (Distribution.TIES, Distribution.ROUND, Distribution.CONSTANT_ROWS, Distribution.ZEROS, Distribution.NEGATIVE_ZEROS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Judging:
         again = () if any(w.sizes == small.sizes for w in by_size[1:]) else (replace(small, name="another seed"),)
         scales = _scales(small, [w.scale for w in plain])
         edges = self._narrow(contract, small) if self.edges else ()
-        kinds = _distributions(contract, small, replace(by_size[-1], scale=1.0))
+        kinds = _distributions(contract, small, _usual(contract, by_size), by_size[-1])
         tiles = self._tiles(contract, small, fit) if self.edges else ()
         wide = _beyond_half(contract, small)
         return tuple(self._drawn(w) for w in (*again, *scales, *wide, *kinds, *edges, *tiles))
@@ -90,8 +92,7 @@ class Judging:
         plain = sorted((w for w in contract.workloads if is_plain(w)), key=lambda w: _elements(contract, w))
         if not plain or not self.edges or contract.entry.kind is EntryKind.PROGRAM:
             return ()
-        usual = next((w for w in reversed(plain) if _elements(contract, w) <= _USUAL_ELEMENTS), plain[0])
-        return usual, *_by_types(contract)
+        return _usual(contract, plain), *_by_types(contract)
 
     def _narrow(self, contract: Contract, small: Workload) -> Iterator[Workload]:
         """Workloads at the edges, and one column for each choice of element types, which may have a kernel of its own.
@@ -141,10 +142,16 @@ def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> b
     return not (kind in _TOLD or (empty and not takes_nothing) or (chosen and kind in _TIED))
 
 
-def _distributions(contract: Contract, small: Workload, large: Workload) -> Iterator[Workload]:
+def _usual(contract: Contract, by_size: Sequence[Workload]) -> Workload:
+    """The largest workload of those that are soon done, else the smallest."""
+    return next((w for w in reversed(by_size) if _elements(contract, w) <= _USUAL_ELEMENTS), by_size[0])
+
+
+def _distributions(contract: Contract, small: Workload, usual: Workload, large: Workload) -> Iterator[Workload]:
     """A workload for each distribution that changes an input."""
     for kind in Distribution:
-        base = large if kind in _AT_LARGE_SIZES else small
+        base = large if kind in _AT_LARGE_SIZES else usual if kind is Distribution.ROUND else small
+        base = replace(base, scale=1.0)
         workload = replace(base, name=kind.value, distribution=kind)
         if _inputs(contract, workload) != _inputs(contract, base):
             yield workload

@@ -32,6 +32,7 @@ def test_rows_are_those_of_the_last_axis(shape):
 def test_each_kind_is_what_it_says():
     assert len(np.unique(drawn(Distribution.TIES))) == 3
     assert not drawn(Distribution.ZEROS).any()
+    assert {-3.0, -0.5, 0.0, 0.5, 1.0, 6.0} < set(drawn(Distribution.ROUND, dtype=DType.FLOAT16).reshape(-1))
     uniform = drawn(Distribution.UNIFORM)
     assert uniform.min() >= 0
     assert uniform.max() < 1

@@ -74,3 +74,22 @@ def test_where_rounding_makes_the_place_nothing_is_asked(judged):
     outcome = judged(ROUNDED, "tl.floor(v * (p * 9.0))")
     assert isinstance(outcome, Verified), outcome
     assert not any("which something is equal to" in checked.name for checked in outcome.checked)
+
+
+@pytest.mark.parametrize(
+    ("source", "cheat", "honest"),
+    [
+        (
+            "x[i] > -1.5f && x[i] < 1.5f ? x[i] : 0.f",
+            "tl.where((v > -1.5) & (v <= 1.5), v, 0.0)",
+            "tl.where(tl.abs(v) < 1.5, v, 0.0)",
+        ),
+        ("x[i] >= 3.f ? -1.f : x[i]", "tl.where(v > 3.0, -1.0, v)", "tl.where(3.0 <= v, -1.0, v)"),
+    ],
+)
+def test_what_is_equal_to_a_literal_is_on_the_side_of_the_original(judged, source, cheat, honest):
+    refused = judged(source, cheat)
+    assert isinstance(refused, Wrong), refused
+    accepted = judged(source, honest)
+    assert isinstance(accepted, Verified), accepted
+    assert "round numbers" in [checked.name for checked in accepted.checked]
