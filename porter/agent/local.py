@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -12,7 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from porter.agent.model import UnansweredError
-from porter.agent.question import Answer, Ending, Question, Usage, encodable
+from porter.agent.question import Answer, Ending, Message, Question, Usage, encodable
 from porter.errors import InputError
 
 
@@ -41,7 +41,7 @@ class Local:
 
     def ask(self, question: Question) -> Answer:
         """The same question gets the same answer on the same machine: the state of the generator is the question's."""
-        ids = torch.tensor([self._prompt(question)], device=self.network.device)
+        ids = torch.tensor([prompt_ids(self.tokenizer, question.messages)], device=self.network.device)
         read, limit = ids.shape[1], question.sampling.output_tokens
         room = self._window() - read
         if room < 1:
@@ -65,14 +65,6 @@ class Local:
         generate = cast(Callable[..., torch.Tensor], self.network.generate)
         return generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=limit, **drawn)
 
-    def _prompt(self, question: Question) -> list[int]:
-        """The messages as the model was taught to read them, or one after the other where it was taught no chat."""
-        turns = [{"role": message.role.value, "content": message.text} for message in question.messages]
-        if self.tokenizer.chat_template:
-            text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-            return list(self.tokenizer(str(text), add_special_tokens=False)["input_ids"])
-        return list(self.tokenizer(question.text)["input_ids"])
-
     def _window(self) -> int:
         """Tokens the model can hold, read and written together."""
         return int(getattr(self.network.config, "max_position_embeddings", None) or 2**31)
@@ -80,3 +72,12 @@ class Local:
     def _stops(self) -> set[int]:
         stops = self.network.generation_config.eos_token_id
         return set(stops) if isinstance(stops, list) else {stops}
+
+
+def prompt_ids(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> list[int]:
+    """Returns messages as tokens, as a model was taught to read them, or one after the other if it was taught none."""
+    if tokenizer.chat_template:
+        turns = [{"role": message.role.value, "content": message.text} for message in messages]
+        text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return list(tokenizer(str(text), add_special_tokens=False)["input_ids"])
+    return list(tokenizer("\n".join(message.text for message in messages))["input_ids"])

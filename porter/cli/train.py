@@ -47,3 +47,48 @@ def schedules(
     else:
         console.show(model_text(model, landscapes, out))
     return DONE
+
+
+StepsArgument = Annotated[Path, typer.Argument(metavar="STEPS", parser=named_path, help="A file of `porter steps`.")]
+BaseOption = Annotated[
+    Path, typer.Option("--model", metavar="DIR", parser=named_path, help="A folder with a transformers model.")
+]
+FolderOption = Annotated[
+    Path, typer.Option("--out", metavar="DIR", parser=named_path, help="Write the tuned model to this folder.")
+]
+EpochsOption = Annotated[float, typer.Option("--epochs", metavar="N", min=0, help="How often each step is seen.")]
+RateOption = Annotated[float, typer.Option("--learning-rate", metavar="R", min=0, help="How far each update goes.")]
+BatchOption = Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Examples on the device at once.")]
+TokensOption = Annotated[
+    int, typer.Option("--most-tokens", metavar="N", min=1, help="Leave out steps that are longer.")
+]
+RankOption = Annotated[
+    int, typer.Option("--lora-rank", metavar="N", min=0, help="Learn changes of this rank alone; 0: all weights.")
+]
+
+
+@train.command()
+def sft(
+    context: typer.Context,
+    steps: StepsArgument,
+    model: BaseOption,
+    out: FolderOption,
+    epochs: EpochsOption = 1.0,
+    learning_rate: RateOption = 2e-5,
+    batch: BatchOption = 1,
+    most_tokens: TokensOption = 32_768,
+    lora_rank: RankOption = 0,
+    seed: SeedOption = 0,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Fine-tune a language model on steps; the folder it writes goes back in as --model of a search."""
+    from porter.learn.finetuning import Recipe, tune
+    from porter.learn.step_files import read_steps
+    from porter.report.learning import tuned_document, tuned_text
+
+    console: Console = context.obj
+    recipe = Recipe(epochs, learning_rate, batch, most_tokens=most_tokens, lora_rank=lora_rank, seed=seed)
+    tuned = tune(read_steps(steps), model, out, recipe)
+    console.document(tuned_document(tuned)) if console.json else console.show(tuned_text(tuned))
+    return DONE

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.text import Text
 
+from porter.learn.finetuning import Tuned
 from porter.learn.landscape import Landscape
 from porter.learn.schedule_model import ScheduleModel
 from porter.learn.sieve import Sieved
@@ -44,4 +45,21 @@ def model_document(model: ScheduleModel, landscapes: Sequence[Landscape], file: 
         "features": list(model.names),
         "trees": len(model.forest.trees),
         "about": dict(model.about),
+    }
+
+
+def tuned_text(tuned: Tuned) -> Text:
+    """What a language model was tuned on, and its loss at the first and at the last update."""
+    left_out = "".join(f", {count} left out {because}" for because, count in tuned.left_out.items())
+    losses = f"; loss {tuned.losses[0]:.3f} at first, {tuned.losses[-1]:.3f} at last" if tuned.losses else ""
+    return Text(f"tuned on {tuned.examples} steps{left_out}{losses}\nwrote {tuned.folder}")
+
+
+def tuned_document(tuned: Tuned) -> Json:
+    """The same for programs."""
+    return {
+        "written": str(tuned.folder),
+        "examples": tuned.examples,
+        "left_out": dict(tuned.left_out),
+        "losses": list(tuned.losses),
     }

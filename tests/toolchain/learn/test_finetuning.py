@@ -1,0 +1,93 @@
+"""A tiny model with random weights is tuned on steps, and asked what it was taught."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.trainers import BpeTrainer
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+from porter.agent.local import Local
+from porter.agent.question import Message, Question, Role, Sampling
+from porter.cli.main import main
+from porter.errors import InputError, MachineError
+from porter.learn.finetuning import Recipe, examples, tune
+from porter.learn.step_files import write_steps
+from tests.pure.learn.steps_by_hand import step
+
+PROMPT = (Message(Role.SYSTEM, "You port."), Message(Role.USER, "Port this."))
+REPLY = "IDEA: wider\nFILE: k.py\n<<<<<<< SEARCH\nx = 0\n=======\nx = 1\n>>>>>>> REPLACE\n"
+TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model")
+    raw = Tokenizer(BPE(unk_token=None))
+    raw.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    trainer = BpeTrainer(vocab_size=400, special_tokens=["<eos>"], initial_alphabet=ByteLevel.alphabet())
+    raw.train_from_iterator([REPLY, "You port. Port this."], trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<eos>", chat_template=TEMPLATE)
+    tokenizer.save_pretrained(path)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+        config = Qwen2Config(
+            vocab_size=len(tokenizer), num_key_value_heads=1, eos_token_id=tokenizer.eos_token_id, **sizes
+        )
+        Qwen2ForCausalLM(config).save_pretrained(path)
+    return path
+
+
+def taught(number=1):
+    one = step(number, 2.0)
+    return replace(one, situation=replace(one.situation, prompt=PROMPT), action=replace(one.action, edit=REPLY))
+
+
+def test_what_cannot_be_learnt_from_is_left_out_with_the_reason(folder):
+    tokenizer = Local.load(folder).tokenizer
+    whole = taught()
+    bare = replace(whole, situation=replace(whole.situation, prompt=()))
+    silent = replace(whole, action=replace(whole.action, edit=""))
+    found, left_out = examples([whole, bare, silent], tokenizer, 1000)
+    assert left_out == {"without a prompt": 1, "without an edit": 1}
+    (one,) = found
+    assert tokenizer.decode(one.prompt) == "<|system|>You port.<|user|>Port this.<|assistant|>"
+    assert tokenizer.decode(one.reply) == f"{REPLY}<eos>"
+    assert examples([whole], tokenizer, 10)[1] == {"longer than 10 tokens": 1}
+
+
+def test_a_tuned_model_replies_what_it_was_taught(folder, tmp_path, capsys):
+    pytest.importorskip("trl", reason="the extra `train` is not installed")
+    steps = write_steps([taught(number) for number in range(8)], tmp_path / "steps.jsonl")
+    out = tmp_path / "tuned"
+    words = ["train", "sft", steps, "--model", folder, "--out", out, "--epochs", 60, "--learning-rate", 0.01]
+    assert main([str(word) for word in words]) == 0
+    assert "tuned on 8 steps" in capsys.readouterr().out
+    question = Question("local", PROMPT, Sampling(temperature=0.0, output_tokens=100), 0)
+    assert Local.load(out).ask(question).text == REPLY
+
+
+def test_low_rank_changes_are_merged_into_the_weights(folder, tmp_path):
+    pytest.importorskip("trl", reason="the extra `train` is not installed")
+    tuned = tune([taught()], folder, tmp_path / "tuned", Recipe(epochs=3, learning_rate=0.01, lora_rank=4))
+    before, after = (Local.load(path).network.state_dict() for path in (folder, tuned.folder))
+    assert before.keys() == after.keys()
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
+def test_without_the_packages_the_command_that_installs_them_is_named(folder, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trl", None)
+    with pytest.raises(MachineError, match="trl") as caught:
+        tune([taught()], folder, tmp_path / "tuned", Recipe())
+    assert "porter[train]" in caught.value.hint
+
+
+def test_steps_without_prompts_are_refused(folder, tmp_path):
+    pytest.importorskip("trl", reason="the extra `train` is not installed")
+    with pytest.raises(InputError, match="1 without a prompt"):
+        tune([step(1, 2.0)], folder, tmp_path / "tuned", Recipe())
