@@ -85,7 +85,7 @@ def at_once(fold: Folding, values: Values, writer: KernelWriter, block: Block) -
     """Returns a reduction of a row that lies in one tile."""
     held = _Held(writer, block, NO_AXES)
     if isinstance(fold, ArgReduce):
-        key = held.masked(_ordered(values.value(fold.key), fold.combine), identity(fold.combine))
+        key = held.masked(ordered(values.value(fold.key), fold.combine), identity(fold.combine))
         index = writer.let(block, "place", FoldIndex(fold.combine, key, _COLUMNS))
         return payload(fold, index, values, writer, block)
     return writer.let(block, _HINTS[fold.combine], Fold(fold.combine, held.element(fold, values), _COLUMNS))
@@ -97,7 +97,7 @@ class _Plain(Accumulator):
     def __init__(self, fold: Reduce, writer: KernelWriter, outer: Block, rows: Axes) -> None:
         super().__init__(writer, outer, rows)
         self._fold = fold
-        start = Filled(_least(fold), rows | {_COLUMNS}, fold.precision)
+        start = Filled(least(fold), rows | {_COLUMNS}, fold.precision)
         self._lanes = writer.let(outer, f"{_HINTS[fold.combine]}_lanes", start)
 
     def add(self, values: Values, tile: Tile) -> None:  # noqa: ARG002 - lanes beyond the end are masked
@@ -110,7 +110,7 @@ class _Plain(Accumulator):
         value = values.value(fold.body)
         if fold.combine is Combine.SUM and vanishes(fold.body):
             return value
-        return self.masked(value, _least(fold))
+        return self.masked(value, least(fold))
 
     def partial(self) -> tuple[Value, ...]:
         return (Fold(self._fold.combine, self._lanes, _COLUMNS),)
@@ -140,7 +140,7 @@ class _Place(Accumulator):
 
     def add(self, values: Values, tile: Tile) -> None:
         combine, block = self._fold.combine, values.inner
-        key = self.masked(_ordered(values.named(self._fold.key), combine), identity(combine))
+        key = self.masked(ordered(values.named(self._fold.key), combine), identity(combine))
         key = self.writer.let(block, "key", key)
         here = self.writer.let(block, "best_here", Fold(combine, key, _COLUMNS))
         index = self.writer.let(block, "place_here", FoldIndex(combine, key, _COLUMNS))
@@ -228,7 +228,7 @@ def _exponential(value: Value, less: Value) -> Value:
     return Compute("exp", (Compute("subtract", (value, less)),))
 
 
-def _least(fold: Reduce) -> Fraction | float:
+def least(fold: Reduce) -> Fraction | float:
     """Returns what a reduction starts from; whole numbers have no infinity."""
     start = identity(fold.combine)
     if fold.precision.is_float or isinstance(start, Fraction):
@@ -240,7 +240,7 @@ def _least(fold: Reduce) -> Fraction | float:
     return Fraction(-(1 << (bits - 1)) if is_signed else 0)
 
 
-def _ordered(key: Value, combine: Combine) -> Value:
+def ordered(key: Value, combine: Combine) -> Value:
     """Returns a key in which NaN is the extreme."""
     return Compute("select", (Compute("equal", (key, key)), key, Literal(-identity(combine))))
 

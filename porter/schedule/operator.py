@@ -14,6 +14,7 @@ from porter.schedule.nests import Nest, nests
 from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 from porter.schedule.row_kernels import flat_kernel, row_kernel
 from porter.schedule.schedule import Algorithm, Schedule
+from porter.schedule.shared_kernels import shared_kernel
 from porter.schedule.split_kernels import split_kernels
 
 # What kernels call their values: host code computes nothing of these names.
@@ -61,6 +62,8 @@ class _Writing:
         self._kernels: list[Kernel] = []
         self._launches: list[Launch] = []
         self._buffers: list[Buffer] = []
+        self._shares: list[tuple[str, Host]] = []
+        self._limits: list[tuple[Host, str]] = []
 
     def add(self, nest: Nest, schedule: Schedule) -> None:
         """Adds the kernels of a nest."""
@@ -69,6 +72,14 @@ class _Writing:
             if result.name not in outputs:
                 extent = product(loop.extent for loop in result.loops)
                 self._buffers.append(Buffer(result.name, result.dtype, (host(extent),)))
+        if schedule.algorithm is Algorithm.SHARED:
+            shared = shared_kernel(nest, schedule, self._writer(_word(nest)), self._names)
+            self._kernels.append(shared.kernel)
+            self._launches.append(shared.launch)
+            self._buffers += shared.buffers
+            self._shares += shared.sizes
+            self._limits += shared.demands
+            return
         if schedule.algorithm is Algorithm.SPLIT:
             split = split_kernels(nest, schedule, self._writer, self._names, _word(nest))
             self._kernels += split.kernels
@@ -93,9 +104,9 @@ class _Writing:
         return Operator(
             program.name,
             schedule,
-            sizes,
+            (*sizes, *self._shares),
             tuple((name, quantity) for quantity, name in self._values.numbers.items()),
-            tuple(_demands(self._values.sizes)),
+            (*_demands(self._values.sizes), *self._limits),
             tuple(self._buffers),
             results,
             tuple(self._kernels),

@@ -31,7 +31,7 @@ from porter.schedule.linear import Linear
 from porter.schedule.loops import Loop as Range
 from porter.schedule.loops import Node, Result, Scan
 from porter.schedule.nests import Nest
-from porter.schedule.polynomial import NotSchedulableError, Polynomial
+from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.statistics import Statistic, statistics
 from porter.schedule.values import OPERATOR, Values, identity
@@ -166,7 +166,7 @@ class RowKernel:
         if whole := [result for result in self._nest.results if self.has_columns(result)]:
             values = self._values(is_last=True)
             values.expect(result.body for result in whole)
-            self._tile(values)
+            self._tile(values, from_end=self._schedule.backwards)
             _store_all(whole, values, values.inner)
             self._loop_over(values.inner)
 
@@ -181,7 +181,7 @@ class RowKernel:
         if len(is_reverse) > 1:
             raise NotSchedulableError("running reductions in both directions")
         carries = [self._carry(scan) for scan in self._nest.scans]
-        self._tile(values, from_end=column.extent if is_reverse.pop() else None)
+        self._tile(values, from_end=is_reverse.pop())
         for scan, carry in zip(self._nest.scans, carries, strict=True):
             self._folds[scan] = self._ran(scan, carry, values)
         _store_all(self._nest.results, values, values.inner)
@@ -257,7 +257,7 @@ class RowKernel:
         hint = (_FIRST if is_last else _LAST) if self._schedule.evict_first else ""
         return Values(self._writer, self.block, Block(), self._columns, self._folds, hint)
 
-    def _tile(self, values: Values, from_end: Polynomial | None = None) -> Tile:
+    def _tile(self, values: Values, *, from_end: bool = False) -> Tile:
         """Places the next tile of columns; its start is a loop variable that `_loop_over` binds."""
         *serial, last = self._nest.columns
         writer = self._writer
@@ -268,9 +268,9 @@ class RowKernel:
         for loop, name in self._serial:
             writer.points[loop.name] = Point(Name(name))
         if self._is_shared:
-            start = self._tile_of_part(values.inner, serial, last)
-        elif from_end is not None:
-            tiles = Compute("subtract", (Compute("ceil_divide", (writer.size(from_end), size)), _ONE))
+            start = self._tile_of_part(values.inner, serial, last, from_end=from_end)
+        elif from_end:
+            tiles = Compute("subtract", (Compute("ceil_divide", (writer.size(last.extent), size)), _ONE))
             last_start = writer.let(self.block, "last_start", Compute("multiply", (tiles, size)))
             start = writer.let(values.inner, "begin", Compute("subtract", (last_start, start)))
         left = Compute("subtract", (writer.size(last.extent), start))
@@ -282,19 +282,29 @@ class RowKernel:
     def _is_shared(self) -> bool:
         return self._schedule.parts > 1
 
-    def _tile_of_part(self, inner: Block, serial: list[Range], last: Range) -> Value:
+    def _tile_of_part(self, inner: Block, serial: list[Range], last: Range, *, from_end: bool) -> Value:
         """Decodes the number of a tile among those of all columns; returns where it begins in the last of them."""
         writer = self._writer
         size = writer.block_size(BLOCK[_COLUMNS])
         tiles: Value = Compute("ceil_divide", (writer.size(last.extent), size))
         index: Value = Name(self._counter)
-        if serial:
+        if serial or from_end:
             tiles = writer.let(self.block, "tiles", tiles)
+        if from_end:
+            last_tile = Compute("subtract", (self._counted(serial, tiles), _ONE))
+            index = writer.let(inner, "from_end", Compute("subtract", (last_tile, index)))
+        if serial:
             outer = writer.let(inner, "outer", Compute("floor_divide", (index, tiles)))
             writer.decoded_in_loop(inner, outer, tuple(serial))
             index = Compute("modulo", (index, tiles))
-        self._tiles = Compute("multiply", (*(writer.size(loop.extent) for loop in serial), tiles)) if serial else tiles
+        self._tiles = self._counted(serial, tiles)
         return writer.let(inner, "start", Compute("multiply", (index, size)))
+
+    def _counted(self, serial: Sequence[Range], tiles: Value) -> Value:
+        """Returns how many tiles all columns have, where the last axis has `tiles`."""
+        if not serial:
+            return tiles
+        return Compute("multiply", (*(self._writer.size(loop.extent) for loop in serial), tiles))
 
     def _reduce(self, found: tuple[Statistic, ...]) -> None:
         values, accumulators = self._accumulated(found)

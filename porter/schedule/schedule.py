@@ -13,6 +13,7 @@ class Algorithm(StrEnum):
     HELD = "held"  # a row lies in the registers of one program, which reads it once
     STREAMED = "streamed"  # one program reads a row tile by tile, again for each pass
     SPLIT = "split"  # several programs reduce parts of a row, a second launch puts them together, a third applies it
+    SHARED = "shared"  # several programs hold a row in their registers, and wait for each other's part of its statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Schedule:
 
     `in_one_pass` finds dependent reductions together, which reassociates them. `stages` of 0 leaves loops to the
     compiler. `evict_first` tells the cache that what is read for the last time, and what is written, is not needed
-    again.
+    again. `backwards` stores the columns of a row from its end, where the cache still holds what was read last.
     """
 
     algorithm: Algorithm
@@ -32,6 +33,7 @@ class Schedule:
     stages: int = 0
     in_one_pass: bool = True
     evict_first: bool = False
+    backwards: bool = False
 
     def __str__(self) -> str:
         """Returns the schedule in words."""
@@ -39,12 +41,16 @@ class Schedule:
         if self.algorithm is Algorithm.HELD:  # as wide as the rows of a call are
             tile = f"{self.rows} whole rows" if self.rows > 1 else "one whole row"
         words = [f"{self.algorithm}, tiles of {tile}", f"{self.warps} warps"]
+        if self.algorithm is Algorithm.SHARED:
+            return f"shared, {self.parts} programs a row, {self.warps} warps"
         if self.algorithm is Algorithm.SPLIT:
             words.insert(1, f"{self.parts} programs a row")
         if self.stages:
             words.append(f"{self.stages} stages")
         if self.algorithm in (Algorithm.STREAMED, Algorithm.SPLIT) and not self.in_one_pass:
             words.append("a pass for each reduction")
+        if self.backwards:
+            words.append("stored from the end")
         if self.evict_first:
             words.append("hints to the cache")
         return ", ".join(words)

@@ -1,4 +1,4 @@
-"""Which schedules suit a nest at some sizes, the most promising first.
+"""Which schedules suit a nest at some sizes: all that are legal, and those worth a try, the most promising first.
 
 The numbers are those of `docs/design/schedules.md`: they were measured on H100 and H200.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product as pairs
 from math import prod
 
 from porter.schedule.loops import Loop
 from porter.schedule.nests import Nest
 from porter.schedule.schedule import Algorithm, Schedule
+from porter.schedule.shared_kernels import MOST_SHARING
 from porter.schedule.statistics import statistics
 
 Sizes = Mapping[str, Fraction]
@@ -22,20 +24,77 @@ _PROGRAMS = 528  # four programs for each of 132 multiprocessors
 _MOST_PARTS = 512
 _SHORT_ROW = 768  # points, below which a tile has several rows
 _HINTED = 6  # schedules that are tried with hints to the cache, too
+_WARPS = (1, 2, 4, 8, 16, 32)
+_LEAST_FOR_LANE, _MOST_FOR_LANE = 1, 128  # elements of a tile for each of its threads
 
 
 def schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
-    """Returns the schedules that are legal for a nest and worth a try at `sizes`; at least one."""
+    """Returns the schedules that are worth a try at `sizes`, the most promising first; at least one."""
     if not nest.columns:
         return tuple(_hinted(_flat(nest, sizes)))
     found = _by_rows(nest, sizes) if rows_are_contiguous(nest) else _by_columns(nest, sizes)
     return tuple(_hinted(found))
 
 
+def all_schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
+    """Returns all schedules that are legal for a nest at `sizes`, those of `schedules` first."""
+    first = schedules(nest, sizes)
+    return tuple(dict.fromkeys([*first, *(one for one in _every(nest, sizes) if _fits(one, nest, sizes))]))
+
+
 def _hinted(found: Iterable[Schedule]) -> Iterator[Schedule]:
     plain = tuple(dict.fromkeys(found))
     yield from plain
-    yield from (replace(one, evict_first=True) for one in plain[:_HINTED])
+    yield from (replace(one, evict_first=True) for one in plain[:_HINTED] if one.algorithm is not Algorithm.SHARED)
+
+
+def _every(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
+    """Yields every algorithm with all extents and options, whether they go together or not."""
+    if not nest.columns:
+        for rows, columns, warps, hint in pairs(_powers(1, 64), _powers(16, 16384), _WARPS, (False, True)):
+            yield Schedule(Algorithm.FLAT, rows, columns, warps=warps, evict_first=hint)
+        return
+    columns = extent(nest.columns, sizes)
+    is_by_rows = rows_are_contiguous(nest)
+    tiles = _powers(16, 512) if is_by_rows else (1,)
+    widths = _powers(4, 128) if is_by_rows else _powers(256, 32768)
+    if len(nest.columns) == 1 and not nest.scans:
+        for rows, warps in pairs(tiles, _WARPS):
+            yield Schedule(Algorithm.HELD, rows, columns, warps=warps)
+    for rows, width, warps, stages, hint in pairs(tiles, widths, _WARPS, (0, 2, 3), (False, True)):
+        plain = Schedule(Algorithm.STREAMED, rows, width, warps=warps, stages=stages, evict_first=hint)
+        yield plain
+        if not nest.scans:
+            for in_one_pass, backwards in pairs((False, True), (False, True)):
+                yield replace(plain, in_one_pass=in_one_pass, backwards=backwards)
+            for parts, backwards in pairs(_powers(2, _MOST_PARTS), (False, True)):
+                yield replace(plain, algorithm=Algorithm.SPLIT, parts=parts, backwards=backwards)
+    if not is_by_rows and _is_shared_once(nest):
+        for parts, warps in pairs(range(2, MOST_SHARING + 1), _WARPS):
+            yield Schedule(Algorithm.SHARED, columns=extent(nest.columns[-1:], sizes), parts=parts, warps=warps)
+
+
+def _fits(schedule: Schedule, nest: Nest, sizes: Sizes) -> bool:
+    """Returns whether a tile is no larger than what it is of, and gives each thread neither too little nor too much."""
+    rows = extent(nest.rows[-1:], sizes)
+    columns = extent(nest.columns[-1:] or nest.rows[-1:], sizes)
+    width = schedule.columns
+    if schedule.algorithm is Algorithm.SHARED:
+        width = -(-columns // schedule.parts)
+    if schedule.algorithm in (Algorithm.HELD, Algorithm.SHARED):
+        width = _power_below(2 * width - 1)
+        if schedule.algorithm is Algorithm.SHARED:
+            if columns < 0.8 * width * schedule.parts:
+                return False  # more than a fifth of the lanes would be idle
+            if schedule.parts * extent(nest.columns[:-1], sizes) > MOST_SHARING:
+                return False
+    elif width > _power_below(2 * columns - 1):
+        return False
+    if schedule.rows > 1 and (schedule.rows > rows or (not nest.columns and len(nest.rows) < 2)):
+        return False
+    if schedule.algorithm is Algorithm.SPLIT and schedule.parts * width * 2 > extent(nest.columns, sizes):
+        return False
+    return _LEAST_FOR_LANE <= schedule.rows * width // (32 * schedule.warps) <= _MOST_FOR_LANE
 
 
 def rows_are_contiguous(nest: Nest) -> bool:
@@ -70,7 +129,8 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
 def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     """Yields schedules of rows whose columns are neighbours in memory.
 
-    A row is held where it would be read twice otherwise, and programs share rows where there are too few of them.
+    A row is held where it would be read twice otherwise, and programs share rows that are too long for one, or of which
+    there are too few.
     """
     rows, columns = extent(nest.rows, sizes), extent(nest.columns, sizes)
     if nest.scans:
@@ -87,8 +147,28 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         for parts in (_parts(rows, columns) if columns > 4096 else ())
         for width in widths
     ]
+    shared = tuple(_shared(nest, sizes))
+    if columns > _LONGEST_HELD:
+        yield from shared
     first, second = (held, list(streamed)) if _is_read_twice(nest) else (list(streamed), held)
     yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed)
+    yield from shared
+
+
+def _shared(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
+    """Yields schedules in which programs hold a row together: long rows that would be read twice otherwise."""
+    if not _is_read_twice(nest) or not _is_shared_once(nest):
+        return
+    columns = extent(nest.columns[-1:], sizes)
+    for piece, warps in ((32768, 32), (32768, 16), (16384, 16), (16384, 32), (8192, 8), (8192, 16)):
+        parts = -(-columns // piece)
+        if 2 <= parts <= MOST_SHARING // extent(nest.columns[:-1], sizes):
+            yield Schedule(Algorithm.SHARED, columns=columns, parts=parts, warps=warps)
+
+
+def _is_shared_once(nest: Nest) -> bool:
+    """Returns whether the statistics of a row take one exchange between those that share it."""
+    return not nest.scans and len(statistics(nest, in_one_pass=True)) == 1
 
 
 def _running() -> Iterator[Schedule]:
@@ -143,6 +223,10 @@ def _parts(rows: int, columns: int) -> Iterator[int]:
     for parts in (first, 2 * first, first // 2, 4 * first):
         if 2 <= parts <= min(_MOST_PARTS, max(2, columns // 256)):
             yield parts
+
+
+def _powers(first: int, last: int) -> tuple[int, ...]:
+    return tuple(1 << number for number in range(first.bit_length() - 1, last.bit_length()))
 
 
 def _power_below(number: int) -> int:

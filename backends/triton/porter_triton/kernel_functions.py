@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,10 @@ class KernelFunctions:
     def text(self, key: str) -> KernelText:
         """The text of a kernel."""
         return self._texts[key]
+
+    def may_wait(self) -> bool:
+        """Returns whether a text of these has a loop that ends when something happens elsewhere."""
+        return any(map(_has_while, self._texts.values()))
 
     def key_of(self, function: object) -> str:
         """The key of a rebuilt function; raises `KeyError` for any other."""
@@ -82,6 +88,11 @@ class KernelFunctions:
                 return tuple(self._value(item, kernel) for item in items)
             case Foreign(what):  # which nothing in the text uses, or it would have been refused
                 return what
+
+
+@cache
+def _has_while(kernel: KernelText) -> bool:
+    return any(isinstance(node, ast.While) for node in ast.walk(ast.parse(kernel.text)))
 
 
 def _builtins() -> Mapping[str, object]:

@@ -65,13 +65,18 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The elements at `pointer` where `mask` is true, elsewhere `other`, as numbers of `dtype`."""
+    """The elements at `pointer` where `mask` is true, elsewhere `other`, as numbers of `dtype`.
+
+    Those that are `of_others` were stored by other programs of the same launch, which the program has met: they are
+    read past every cache that programs do not share.
+    """
 
     pointer: Value
     mask: Value | None
     other: Fraction | float
     dtype: DType | None = None
     eviction: str = ""
+    of_others: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,14 @@ class Cast:
     dtype: DType
 
 
-Value = Literal | Name | Program | Lanes | Compute | Load | Fold | FoldIndex | Running | Filled | Cast
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """How many programs of the launch drew a ticket before this one; `pointer` is where they are counted, from 0."""
+
+    pointer: Value
+
+
+Value = Literal | Name | Program | Ticket | Lanes | Compute | Load | Fold | FoldIndex | Running | Filled | Cast
 
 
 def operands(value: Value) -> Iterator[Value]:
@@ -131,6 +143,8 @@ def operands(value: Value) -> Iterator[Value]:
             yield pointer
             if mask is not None:
                 yield mask
+        case Ticket(pointer):
+            yield pointer
         case Fold(value=inner) | FoldIndex(value=inner) | Running(value=inner) | Cast(value=inner):
             yield inner
 

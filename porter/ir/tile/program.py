@@ -41,7 +41,18 @@ class Loop:
     is_unrolled: bool = False
 
 
-Statement = Let | Store | Loop
+@dataclass(frozen=True, slots=True)
+class Meet:
+    """Waits until `count` programs have come this far, which are counted at `pointer`, from 0.
+
+    What each of them stored before is there for all behind it. All of them must be able to run at once.
+    """
+
+    pointer: Value
+    count: Value
+
+
+Statement = Let | Store | Loop | Meet
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +93,12 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A flat tensor that host code allocates; only those with a `result` place are returned, in its shape."""
+    """A tensor that host code allocates, full of zeros where it `is_zeroed`."""
 
     name: str
     dtype: DType
     extents: tuple[Host, ...]
+    is_zeroed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ Only the worker imports this, in a process that was started with TRITON_INTERPRE
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +21,7 @@ import triton.runtime.interpreter as triton_interpreter
 from numpy.typing import NDArray
 from triton.runtime.interpreter import (
     FunctionRewriter,
+    GridExecutor,
     InterpretedFunction,
     InterpreterBuilder,
     ReduceScanOpInterface,
@@ -37,6 +40,7 @@ from porter_triton.replay.addresses import watch_addresses
 from porter_triton.replay.atomic_order import follow_atomics, is_acquire, is_release
 from porter_triton.replay.loops import compiled_range
 from porter_triton.replay.observation import Observation
+from porter_triton.replay.turns import Turns
 from porter_triton.replay.watch import Region, Watch
 from porter_triton.signatures import signature_of
 
@@ -69,6 +73,7 @@ class Interpreter:
         self.marks = BranchMarks()
         self.watch = Watch(self._note)
         self._order: NDArray[np.int64] | None = None
+        self._turns: Turns | None = None  # where programs of the launch may wait for each other
         correct()
         offer_libdevice()
         self._patch_language()
@@ -135,9 +140,24 @@ class Interpreter:
         self.watch.begin_launch(regions)
         self._order = _order(int(np.prod(launched.grid)), seen)
         typed = {name: _typed(function, name, value) for name, value in arguments.items()}
+        self._turns = Turns(self._leave) if kernels.may_wait() else None
         with torch._C.DisableTorchFunction():
             function.run(grid=launched.grid, warmup=False, **typed)
+            if self._turns is not None:
+                self._turns.finish()
+        self._turns = None
         seen.kernel = ""
+
+    def _leave(self) -> Callable[[], None]:
+        """Returns what has to be done before the program that runs now goes on, after others ran."""
+        builder = triton_interpreter.interpreter_builder
+        place, resume = builder.grid_idx, self.watch.leave()
+
+        def resumed() -> None:
+            builder.grid_idx = place
+            resume()
+
+        return resumed
 
     def _patch_grid(self) -> None:
         place = InterpreterBuilder.set_grid_idx
@@ -150,7 +170,26 @@ class Interpreter:
             place(builder, *at)
 
         InterpreterBuilder.set_grid_idx = set_grid_idx
+        self._patch_programs()
         InterpreterBuilder.create_barrier = lambda _builder: self.watch.barrier()
+
+    def _patch_programs(self) -> None:
+        """Programs that may wait for each other take turns."""
+        make = GridExecutor.__init__
+
+        def init(executor: GridExecutor, run: Callable[..., object], *given: object, **named: object) -> None:
+            make(executor, run, *given, **named)
+
+            def in_turn(**arguments: object) -> None:
+                if self._turns is None:
+                    run(**arguments)
+                else:
+                    self._turns.begin(lambda: run(**arguments))
+
+            executor.fn = functools.wraps(run)(in_turn)
+            executor.fn.__signature__ = inspect.signature(run)  # by which the interpreter binds arguments
+
+        GridExecutor.__init__ = init
 
     def _patch_exchanges(self) -> None:
         """What a whole tile exchanges goes through shared memory, with a barrier before it is read."""
@@ -203,11 +242,22 @@ class Interpreter:
             def held(lanes: NDArray[np.bool_]) -> NDArray[np.generic]:
                 return np.asarray(load(builder, pointers, TensorHandle(lanes, tl.int1), value, *hints, False).data)
 
+            self._did()
             allowed = self.watch.store(pointers.data, value.data, mask.data, _size(pointers), held)
             store(builder, pointers, value, TensorHandle(allowed, tl.int1), *hints)
 
         InterpreterBuilder.create_masked_load = create_masked_load
         InterpreterBuilder.create_masked_store = create_masked_store
+
+    def _asked(self, pointers: TensorHandle, told: TensorHandle) -> TensorHandle:
+        """Returns what an atomic operation returned, once the program goes on."""
+        if self._turns is not None:
+            self._turns.asked((pointers.data.tobytes(), np.asarray(told.data).tobytes()))
+        return told
+
+    def _did(self) -> None:
+        if self._turns is not None:
+            self._turns.did()
 
     def _patch_atomics(self) -> None:
         exchange, update = InterpreterBuilder.create_atomic_cas, InterpreterBuilder.create_atomic_rmw
@@ -216,7 +266,7 @@ class Interpreter:
             everywhere = np.ones(pointers.data.shape, np.bool_)
             if not self.watch.atomic(pointers.data, everywhere, _size(pointers), **_ordering(operands)).all():
                 raise IndexError("an atomic exchange outside of every tensor")
-            return exchange(builder, pointers, *operands)
+            return self._asked(pointers, exchange(builder, pointers, *operands))
 
         def create_atomic_rmw(
             builder: InterpreterBuilder,
@@ -227,7 +277,8 @@ class Interpreter:
             *hints: object,
         ) -> TensorHandle:
             allowed = self.watch.atomic(pointers.data, mask.data, _size(pointers), **_ordering(hints))
-            return update(builder, operation, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+            told = update(builder, operation, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+            return self._asked(pointers, told)
 
         InterpreterBuilder.create_atomic_cas = create_atomic_cas
         InterpreterBuilder.create_atomic_rmw = create_atomic_rmw

@@ -6,8 +6,6 @@ not know of, whichever of both the interpreter happens to run first.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,29 +13,48 @@ _Told = dict[int, int]  # by program, the moment before which everybody who is t
 
 
 class ProgramOrder:
-    """The programs of one launch, which are run one after the other; each atomic operation begins a new `moment`."""
+    """The programs of one launch, of which one at a time runs; each atomic operation begins a new `moment`."""
 
     def __init__(self) -> None:
-        self.moment = 0
-        self._begins: list[int] = []  # the moment at which each program begins
+        self.program = -1  # the one that runs
+        self._programs: list[int] = []  # the one that runs at each moment
         self._places: dict[int, _Told] = {}
         self._heard: list[_Told] = []
         self._known: list[_Told] = []
+        self._left: dict[int, tuple[list[_Told], list[_Told]]] = {}  # what each program that waits has heard and knows
 
-    def begin_program(self) -> None:
-        """The next program begins, which knows nothing of others."""
-        self.moment += 1
-        self._begins.append(self.moment)
+    @property
+    def moment(self) -> int:
+        """Returns the moment at which whatever happens now happens."""
+        return len(self._programs) - 1
+
+    def begin_program(self, program: int) -> None:
+        """A program begins, which knows nothing of others."""
+        self.program = program
         self._heard, self._known = [], []
+        self._pass()
+
+    def leave(self) -> None:
+        """The program that runs waits."""
+        self._left[self.program] = self._heard, self._known
+
+    def resume(self, program: int) -> None:
+        """A program that waited goes on."""
+        self.program = program
+        self._heard, self._known = self._left[program]
+        self._pass()
+
+    def _pass(self) -> None:
+        self._programs.append(self.program)
 
     def tell(self, place: int) -> None:
         """Whoever asks at `place` from here on may know what the program has written, and what it knows itself."""
-        self.moment += 1
+        self._pass()
         told = self._places.setdefault(place, {})
         for other in self._known:
             if other is not told:
                 told.update({program: max(then, told.get(program, 0)) for program, then in other.items()})
-        told[len(self._begins)] = self.moment
+        told[self.program] = self.moment
 
     def hear(self, place: int) -> None:
         """The program asks at `place`."""
@@ -59,5 +76,5 @@ class ProgramOrder:
         return all(self._is_known(int(moment)) for moment in np.unique(moments))
 
     def _is_known(self, moment: int) -> bool:
-        program = bisect_right(self._begins, moment)
+        program = self._programs[moment]
         return any(told.get(program, 0) > moment for told in self._known)

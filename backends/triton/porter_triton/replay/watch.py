@@ -21,6 +21,7 @@ _LANE_BITS = 29
 _SIZE_SHIFT = 22
 _ATOMIC = 1 << 28
 _EVERY_LANE = _ATOMIC - 1
+_FEW = 64
 
 Pointers = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
@@ -55,26 +56,44 @@ class Watch:
     def __init__(self, note: Note) -> None:
         self._note = note
         self._regions: tuple[Region, ...] = ()
-        self._epoch = 0
-        self._launch_begin = self._program_begin = 0
+        self._epoch = self._last_epoch = 0
+        self._launch_begin = 0
+        self._programs = np.zeros(_FEW, np.int64)  # of this launch, the one of each epoch since its begin
         self._order = ProgramOrder()
+        self._begun = 0
 
     def begin_launch(self, regions: Iterable[Region]) -> None:
         """A kernel starts that may touch `regions` and nothing else."""
         self._regions = tuple(sorted(regions, key=lambda region: region.start))
-        self._epoch += 1
-        self._launch_begin = self._epoch
         self._order = ProgramOrder()
+        self._begun = 0
+        self._launch_begin = self._last_epoch + 1
 
     def begin_program(self) -> None:
         """The next program of the grid starts."""
-        self._epoch += 1
-        self._program_begin = self._epoch
-        self._order.begin_program()
+        self._order.begin_program(self._begun)
+        self._begun += 1
+        self.barrier()
+
+    def leave(self) -> Callable[[], None]:
+        """The program that runs waits; returns what has to be done when it goes on."""
+        self._order.leave()
+        program, epoch = self._order.program, self._epoch
+
+        def resume() -> None:
+            self._order.resume(program)
+            self._epoch = epoch
+
+        return resume
 
     def barrier(self) -> None:
         """All lanes of the program have come this far."""
-        self._epoch += 1
+        self._last_epoch += 1
+        self._epoch = self._last_epoch
+        number = self._epoch - self._launch_begin
+        if number == len(self._programs):
+            self._programs = np.concatenate([self._programs, np.zeros_like(self._programs)])
+        self._programs[number] = self._order.program
 
     def synchronise(self) -> None:
         """The program does what the outcome of an atomic operation says: from here on it may know of others."""
@@ -222,7 +241,9 @@ class Watch:
         epoch = last >> _LANE_BITS
         if lanes and ((epoch == self._epoch) & (last & ~_ATOMIC != who)).any():
             yield f"a lane {does} another {did} in '{region.name}' without a barrier between"
-        between = (epoch >= self._launch_begin) & (epoch < self._program_begin) & (last & _ATOMIC == 0)
+        of_launch = (epoch >= self._launch_begin) & (last & _ATOMIC == 0)
+        programs = self._programs[np.maximum(epoch - self._launch_begin, 0)]
+        between = of_launch & (programs != self._order.program)
         if not between.any() or (self._order.is_told and did == "reads"):
             return
         if not self._order.is_told or not self._order.knows(region.moments[cells][between]):

@@ -15,7 +15,7 @@ from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.quantities import Quantity
 from porter.ir.tile.expressions import Fold, Literal, Value, parts
-from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Let, Loop, Operator, Statement, Store, statements
+from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Let, Loop, Meet, Operator, Statement, Store, statements
 from porter.schedule.call_sizes import call_sizes
 from porter.schedule.host_values import Names
 from porter.schedule.polynomial import NotSchedulableError
@@ -125,6 +125,12 @@ def _lines(body: Sequence[Statement], indent: str) -> Iterator[str]:
                 yield f"{indent}{name} = {text(value)}"
             case Store():
                 yield indent + _stored(statement)
+            case Meet(pointer, count):
+                place = text(pointer)
+                yield f"{indent}tl.debug_barrier()  # all of the program's stores before it is counted"
+                yield f'{indent}tl.atomic_add({place}, 1, sem="release")'
+                yield f'{indent}while tl.atomic_add({place}, 0, sem="acquire") < {text(count)}:'
+                yield f"{indent}    pass"
             case Loop():
                 yield f"{indent}for {statement.name} in {_range(statement)}:"
                 yield from _lines(statement.body, indent + "    ")
@@ -207,7 +213,8 @@ def _number(number: Quantity) -> str:
 def _allocated(buffer: Buffer, first: str) -> str:
     shape = ", ".join(_host(extent) for extent in buffer.extents)
     trailing = "," if len(buffer.extents) == 1 else ""
-    return f"{buffer.name} = torch.empty(({shape}{trailing}), dtype=torch.{buffer.dtype.value}, device={first}.device)"
+    make = "zeros" if buffer.is_zeroed else "empty"
+    return f"{buffer.name} = torch.{make}(({shape}{trailing}), dtype=torch.{buffer.dtype.value}, device={first}.device)"
 
 
 def _launched(launch: Launch, operator: Operator) -> Iterator[str]:

@@ -23,6 +23,7 @@ from porter.ir.tile.expressions import (
     Name,
     Program,
     Running,
+    Ticket,
     Value,
     axes,
 )
@@ -115,6 +116,8 @@ def _told(value: Value) -> tuple[str, Level]:
             return name, Level.ATOM
         case Program(dimension):
             return f"tl.program_id({dimension})", Level.ATOM
+        case Ticket(pointer):
+            return f'tl.atomic_add({text(pointer)}, 1, sem="relaxed")', Level.ATOM
         case Lanes(_, block):
             return f"tl.arange(0, {block})", Level.ATOM
         case Compute():
@@ -174,6 +177,8 @@ def _loaded(load: Load) -> str:
     parts = [text(load.pointer, own)]
     if load.mask is not None:
         parts += [f"mask={text(load.mask, own)}", f"other={literal(load.other)}"]
+    if load.of_others:
+        parts.append('cache_modifier=".cg"')
     if load.eviction:
         parts.append(f'eviction_policy="{load.eviction}"')
     told = f"tl.load({', '.join(parts)})"

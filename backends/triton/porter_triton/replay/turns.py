@@ -1,0 +1,107 @@
+"""Programs of a launch that wait for each other: each has a thread, and one of them at a time runs.
+
+A program that asks an atomic operation for the same thing twice, and gets the same answer, waits for somebody else: the
+next one goes on in its place, or begins. Kernels without a `while` cannot wait, and run without threads.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+
+MOST_AT_ONCE = 128  # programs that may have begun and not ended; every device of today runs more at once
+_MOST_FRUITLESS = 200  # rounds in which every program that waits asks again and hears nothing new
+
+
+class ProgramsWaitError(Exception):
+    """Programs wait for each other in a way that no device brings to an end, or not every device."""
+
+
+@dataclass
+class _Program:
+    run: Callable[[], None]
+    resumed: Callable[[], None] = lambda: None  # puts the interpreter back to where this program was
+    turn: threading.Event = field(default_factory=threading.Event)
+    asked: object = None  # what it asked last, and the answer
+    is_fruitless: bool = False
+    is_over: bool = False
+    error: Exception | None = None
+
+
+class Turns:
+    """The programs of one launch that have begun and not ended, in the order in which they began."""
+
+    def __init__(self, leave: Callable[[], Callable[[], None]]) -> None:
+        self._leave = leave
+        self._waiting: list[_Program] = []
+        self._running: _Program | None = None
+        self._given_back = threading.Event()
+
+    def begin(self, run: Callable[[], None]) -> None:
+        """Runs a program until it ends or waits. Raises what it raises, and where too many have begun."""
+        if len(self._waiting) >= MOST_AT_ONCE:
+            raise ProgramsWaitError(f"{MOST_AT_ONCE} programs wait for one that may only begin when they are done")
+        program = _Program(run)
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._run, program), daemon=True).start()
+        self._let(program)
+        if not program.is_over:
+            self._waiting.append(program)
+
+    def finish(self) -> None:
+        """Lets those that wait go on, one after the other, until all have ended."""
+        fruitless = 0
+        while self._waiting:
+            for program in self._waiting:
+                program.resumed()
+                self._let(program)
+            fruitless = fruitless + 1 if all(one.is_fruitless for one in self._waiting) else 0
+            self._waiting = [one for one in self._waiting if not one.is_over]
+            if fruitless > _MOST_FRUITLESS:
+                raise ProgramsWaitError("programs wait for something that no program does")
+
+    def asked(self, question: object) -> None:
+        """The program that runs has an answer; it waits where it has had the same one last."""
+        program = self._running
+        if program is None:
+            return
+        program.is_fruitless = question == program.asked
+        program.asked = question
+        if program.is_fruitless:
+            program.resumed = self._leave()
+            self._give_back()
+            program.turn.wait()
+            program.turn.clear()
+
+    def did(self) -> None:
+        """The program that runs stored something: it does not wait."""
+        if self._running is not None:
+            self._running.asked, self._running.is_fruitless = None, False
+
+    def _let(self, program: _Program) -> None:
+        self._running = program
+        program.turn.set()
+        self._given_back.wait()
+        self._given_back.clear()
+        if program.error is not None:
+            raise program.error
+
+    def _give_back(self) -> None:
+        self._running = None
+        self._given_back.set()
+
+    def _run(self, program: _Program) -> None:
+        program.turn.wait()
+        program.turn.clear()
+        try:
+            with torch._C.DisableTorchFunction():
+                program.run()
+        except Exception as error:  # noqa: BLE001 - it is raised where the launch was begun
+            program.error = error
+        program.is_over = True
+        program.is_fruitless = False
+        self._give_back()
