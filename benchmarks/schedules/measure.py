@@ -2,29 +2,31 @@
 
     python benchmarks/schedules/measure.py FOLDER RESULTS.jsonl [--seconds S] [--part K/N]
 
-It needs PyTorch and Triton alone. RESULTS gets a line for each operator and each of its schedules, as they come. A time
-is the median of twelve calls in microseconds, by events around each; what a call reads is mostly larger than the cache.
-This is no verdict: a result is compared with the reference to 1e-3 (relative) and 1e-3 (absolute), of large outputs at
-four million elements, and memory is not made anew between calls, as porter's own clock does. `--part` takes every N-th
-operator, from K on, for several devices.
+It needs PyTorch and Triton alone. RESULTS gets a line for each operator and each of its schedules, as they come; what
+is there already is not measured again, nor what was begun there and never ended: so it goes on after a crash. A time
+is the median of up to twelve calls in microseconds, by events around each; of what is much slower than the best it is
+that of two. What a call reads is mostly larger than the cache. This is no verdict: a result is compared with the
+reference to 1e-3 (relative) and 1e-3 (absolute), of large outputs at four million elements, and memory is not made
+anew between calls, as porter's own clock does. `--part` takes every N-th operator, from K on, for several devices.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 import triton
+from calls import about, copied, folders, loaded, made
 
-_CALLS, _SAMPLE = 12, 1 << 22
+_CALLS, _FEW_CALLS, _SAMPLE = 12, 2, 1 << 22
+_MUCH_SLOWER = 1.5  # than the best so far
+_COPIED = 1 << 30  # bytes of the copy that says what memory allows
 
 
 def main() -> None:
@@ -37,68 +39,50 @@ def main() -> None:
     arguments = parser.parse_args()
     first, step = map(int, arguments.part.split("/"))
     end = time.monotonic() + arguments.seconds
-    for folder in sorted(path for path in arguments.folder.iterdir() if path.is_dir())[first::step]:
-        for row in measured(folder, end):
-            with arguments.results.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+    lines = arguments.results.read_text().splitlines() if arguments.results.exists() else []
+    known = {(row["operator"], row.get("number")) for row in map(json.loads, lines)}
+    with arguments.results.open("a") as file:
+        for folder in folders(arguments.folder)[first::step]:
+            for row in measured(folder, known, end):
+                print(json.dumps(row), file=file, flush=True)
 
 
-def measured(folder: Path, end: float) -> Iterator[dict[str, Any]]:
-    """Yields the times of PyTorch, then of each schedule."""
-    about = json.loads((folder / "about.json").read_text())
+def measured(folder: Path, known: set[tuple[str, int | None]], end: float) -> Iterator[dict[str, Any]]:
+    """Yields the times of PyTorch, then of each schedule, each announced by a line before it is run."""
+    told, name = about(folder), folder.name
+    left = [number for number in range(len(told["schedules"])) if (name, number) not in known]
+    if not left:
+        return
     reference = loaded(folder / "reference.py").reference
     torch.manual_seed(0)
-    calls = {name: [made(one) for one in about[name]] for name in ("first", "bench")}
-    wanted = {name: reference(*copied(call)) for name, call in calls.items()}
-    compiled = torch.compile(reference)
-    yield {
-        "operator": folder.name.replace("+", "/"),
-        "device": torch.cuda.get_device_name(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "torch_us": microseconds(lambda: reference(*calls["bench"])),
-        "compile_us": microseconds(lambda: compiled(*calls["bench"])),
-    }
-    for number, words in enumerate(about["schedules"]):
+    calls = {which: [made(one) for one in told[which]] for which in ("first", "bench")}
+    wanted = {which: reference(*copied(call)) for which, call in calls.items()}
+    if (name, None) not in known:
+        compiled = torch.compile(reference)
+        yield {
+            "operator": name,
+            "device": torch.cuda.get_device_name(),
+            "torch": torch.__version__,
+            "triton": triton.__version__,
+            "torch_us": microseconds(lambda: reference(*calls["bench"])),
+            "compile_us": microseconds(lambda: compiled(*calls["bench"])),
+            "copy_bytes_per_us": copy_bytes_per_us(),
+        }
+    best = float("inf")
+    for number in left:
         if time.monotonic() > end:
             return
-        row: dict[str, Any] = {"operator": folder.name.replace("+", "/"), "schedule": words}
+        row: dict[str, Any] = {"operator": name, "number": number, "schedule": told["schedules"][number]}
+        yield {**row, "begun": True}
         try:
             forward = loaded(folder / f"{number}.py").forward
-            row["equal"] = all(close(wanted[name], forward(*copied(call))) for name, call in calls.items())
-            row["us"] = microseconds(lambda own=forward: own(*calls["bench"]))
+            row["equal"] = all(close(wanted[which], forward(*copied(call))) for which, call in calls.items())
+            row["us"] = microseconds(lambda own=forward: own(*calls["bench"]), best)
+            best = min(best, row["us"])
         except Exception as error:  # noqa: BLE001 - a schedule that does not run is a result
             row["error"] = f"{type(error).__name__}: {error}"[:200]
         yield row
     torch.cuda.empty_cache()
-
-
-def loaded(path: Path) -> ModuleType:
-    """Returns the module in a file."""
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def made(about: dict[str, Any]) -> Any:
-    """Returns an argument."""
-    if "dtype" not in about:
-        return about["value"]
-    dtype, shape = getattr(torch, about["dtype"]), about["shape"]
-    if dtype == torch.bool:
-        return torch.rand(shape, device="cuda") < 0.5
-    if not dtype.is_floating_point:
-        return torch.randint(0, 3, shape, device="cuda", dtype=dtype)
-    draw = torch.randn if about["values"] == "normal" else torch.rand
-    return draw(shape, device="cuda", dtype=dtype)
-
-
-def copied(call: Sequence[Any]) -> list[Any]:
-    """Returns arguments that may be written: small tensors, which the batch norm has, are copied."""
-    return [one.clone() if isinstance(one, torch.Tensor) and one.numel() < 1 << 20 else one for one in call]
 
 
 def close(wanted: Any, own: Any) -> bool:
@@ -112,20 +96,30 @@ def close(wanted: Any, own: Any) -> bool:
     return torch.allclose(wanted.double(), own.double(), rtol=1e-3, atol=1e-3)
 
 
-def microseconds(call: Callable[[], object]) -> float:
-    """Returns the median time of a call."""
-    for _ in range(3):
-        call()
-    torch.cuda.synchronize()
-    times = []
-    for _ in range(_CALLS):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        call()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3)
+def microseconds(call: Callable[[], object], best: float = float("inf")) -> float:
+    """Returns the median time of a call; of one that is much slower than `best` of few calls."""
+    call()
+    times = [once(call) for _ in range(_FEW_CALLS)]
+    if min(times) < _MUCH_SLOWER * best:
+        times = [once(call) for _ in range(_CALLS)]
     return statistics.median(times)
+
+
+def once(call: Callable[[], object]) -> float:
+    """Returns the time of one call."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    call()
+    end.record()
+    torch.cuda.synchronize()
+    return float(begin.elapsed_time(end)) * 1e3
+
+
+def copy_bytes_per_us() -> float:
+    """Returns the bytes that a copy within the device's memory reads and writes in a microsecond."""
+    source = torch.empty(_COPIED, dtype=torch.uint8, device="cuda")
+    to = torch.empty_like(source)
+    return 2 * _COPIED / microseconds(lambda: to.copy_(source))
 
 
 if __name__ == "__main__":

@@ -1,19 +1,26 @@
-"""Lift operators of a suite and write a module for each schedule that is worth a try at their bench sizes.
+"""Lift operators of a suite, and write a module for each of many schedules at their bench sizes.
 
-    python -m benchmarks.schedules.prepare FOLDER [--only WORD] [--most N]
+    python -m benchmarks.schedules.prepare lift FILE [--only WORD]
+    python -m benchmarks.schedules.prepare write FILE FOLDER [--most N] [--jobs N]
 
-FOLDER gets a folder for each operator: its modules, numbered, the PyTorch reference, and `about.json` with the
-schedules in words and the arguments of a call. Of several nests the one with most points is varied, the others keep
-their first schedule. No device is needed; `measure.py` needs nothing but the folder, PyTorch and Triton.
+The first lifts, which takes a C++ compiler, and keeps the programs in FILE. The second takes FILE alone: FOLDER gets a
+folder for each operator with its modules, numbered, the PyTorch reference, and `about.json` with the schedules and the
+arguments of a call. Of several nests the one with most points is varied, the others keep their first schedule. All that
+`space.schedules` gives are there, and of `space.all_schedules` so many that they are N together. No device is needed;
+`compile.py` and `measure.py` need nothing but FOLDER, PyTorch and Triton.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
-from collections.abc import Iterator, Mapping
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from random import Random
 
 from porter.cli.options import cache_folder
 from porter.contract.contract import Argument, Contract, TensorArg
@@ -28,48 +35,80 @@ from porter.schedule.nests import Nest, nests
 from porter.schedule.operator import operator
 from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Schedule
-from porter.schedule.space import extent, schedules
+from porter.schedule.space import all_schedules, extent, schedules
 from porter.source.load import read_sources
+from porter.source.text import Source
 from porter.suite.operators import operators
 from porter_triton.tiles.module import module
 
-SUITE = Path(__file__).parents[2] / "op_suites" / "kernelbench"
+SUITES = Path(__file__).parents[2] / "op_suites"
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """An operator of the suite with what it computes."""
+
+    key: str
+    source: Source
+    reference: str
+    program: TensorProgram
+    contract: Contract
 
 
 def main() -> None:
-    """Writes all folders."""
+    """Lifts, or writes all folders."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--most", type=int, default=14)
+    parser.add_argument("what", choices=("lift", "write"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--only", default="kernelbench/")
+    parser.add_argument("--most", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
-    for one in operators(SUITE):
-        if arguments.only in one.key:
+    if arguments.what == "lift":
+        arguments.file.write_bytes(pickle.dumps(tuple(_lifted(arguments.only))))
+        return
+    found: Sequence[Lifted] = pickle.loads(arguments.file.read_bytes())
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for line in pool.map(partial(_written, folder=arguments.folder, most=arguments.most), found):
+            print(line, flush=True)
+
+
+def _lifted(only: str) -> Iterator[Lifted]:
+    for one in operators(SUITES):
+        if only in one.key:
             source = read_sources(one.kernel)[0]
-            options = MigrateOptions("", cache_folder(), contract=one.contract)
-            (lifted,) = lift(source, options, lambda _: None)
-            if not isinstance(lifted.outcome, Equal) or len(lifted.programs) != 1:
-                print(f"{one.key}: not lifted: {lifted.outcome}")
-                continue
-            folder = arguments.folder / one.key.replace("/", "+")
-            folder.mkdir(parents=True)
-            shutil.copy(one.kernel.parent / "reference.py", folder)
-            contract = lifted.entry.contract
-            words = []
-            for schedule, made in variants(lifted.programs[0], contract, arguments.most):
-                (folder / f"{len(words)}.py").write_text(module([(made, contract)], source).text)
-                words.append(str(schedule))
-            (folder / "about.json").write_text(json.dumps({"schedules": words, **calls(contract)}))
-            print(f"{one.key}: {len(words)} schedules")
+            (found,) = lift(source, MigrateOptions("", cache_folder(), contract=one.contract), lambda _: None)
+            if isinstance(found.outcome, Equal) and len(found.programs) == 1:
+                yield Lifted(one.key, source, one.reference.read_text(), found.programs[0], found.entry.contract)
+                print(f"{one.key}: lifted", flush=True)
+            else:
+                print(f"{one.key}: not lifted: {found.outcome}", flush=True)
 
 
-def variants(program: TensorProgram, contract: Contract, most: int) -> Iterator[tuple[Schedule, Operator]]:
+def _written(one: Lifted, folder: Path, most: int) -> str:
+    own = folder / one.key.replace("/", "+")
+    own.mkdir(parents=True)
+    (own / "reference.py").write_text(one.reference)
+    told = []
+    for schedule, made in variants(one.program, one.contract, most, seed=one.key):
+        (own / f"{len(told)}.py").write_text(module([(made, one.contract)], one.source).text)
+        told.append(asdict(schedule))
+    about = {"nests": [described(nest) for nest in nests(one.program)], "schedules": told, **calls(one.contract)}
+    (own / "about.json").write_text(json.dumps(about))
+    return f"{one.key}: {len(told)} schedules"
+
+
+def variants(program: TensorProgram, contract: Contract, most: int, seed: str) -> Iterator[tuple[Schedule, Operator]]:
     """Yields schedules of the nest with most points, and the operator with each."""
     sizes = Sizes.of(program, contract)
     found = nests(program)
     largest = max(found, key=lambda nest: extent((*nest.rows, *nest.columns), sizes))
     names = tuple(argument.name for argument in contract.arguments)
-    for schedule in schedules(largest, sizes)[:most]:
+    promising = schedules(largest, sizes)
+    others = all_schedules(largest, sizes)[len(promising) :]
+    drawn = Random(seed).sample(others, min(len(others), max(0, most - len(promising))))
+    for schedule in (*promising, *drawn):
 
         def choose(nest: Nest, own: Schedule = schedule) -> Schedule:
             return own if nest == largest else schedules(nest, sizes)[0]
@@ -77,7 +116,19 @@ def variants(program: TensorProgram, contract: Contract, most: int) -> Iterator[
         try:
             yield schedule, operator(program, names, choose)
         except NotSchedulableError as error:
-            print(f"  {schedule}: {error}")
+            print(f"  {schedule}: {error}", flush=True)
+
+
+def described(nest: Nest) -> Mapping[str, object]:
+    """Returns a nest as plain data: its loops, what is read where, what is stored, and what is reduced."""
+    return {
+        "rows": [str(loop.extent) for loop in nest.rows],
+        "columns": [str(loop.extent) for loop in nest.columns],
+        "reads": [{"tensor": read.tensor, "dtype": read.dtype.value, "place": str(read.place)} for read in nest.reads],
+        "results": [{"name": result.name, "dtype": result.dtype.value} for result in nest.results],
+        "folds": [type(fold).__name__ for fold in nest.folds],
+        "scans": len(nest.scans),
+    }
 
 
 def calls(contract: Contract) -> Mapping[str, object]:

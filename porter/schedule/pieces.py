@@ -66,7 +66,6 @@ def _moments(statistic: Statistic, piece: Piece, values: Values) -> tuple[Value,
     return count, mean, squares
 
 
-
 def _masked(value: Value, other: Fraction | float, writer: KernelWriter) -> Value:
     mask = writer.masks.get(_COLUMNS)
     return value if mask is None else Compute("select", (mask, value, Literal(other)))

@@ -172,9 +172,8 @@ class RowKernel:
 
     def scan(self) -> None:
         """One pass, which carries what was before a tile."""
-        (column,) = self._nest.columns
-        if self._schedule.rows > 1:
-            raise NotSchedulableError("a running reduction has one row a program")
+        if self._schedule.rows > 1 or len(self._nest.columns) != 1:
+            raise NotSchedulableError("a running reduction has one row a program, of one axis")
         values = self._values()
         values.expect(scan.body for scan in self._nest.scans)
         is_reverse = {scan.is_reverse for scan in self._nest.scans}

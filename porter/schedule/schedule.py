@@ -13,7 +13,9 @@ class Algorithm(StrEnum):
     HELD = "held"  # a row lies in the registers of one program, which reads it once
     STREAMED = "streamed"  # one program reads a row tile by tile, again for each pass
     SPLIT = "split"  # several programs reduce parts of a row, a second launch puts them together, a third applies it
-    SHARED = "shared"  # several programs hold a row in their registers, and wait for each other's part of its statistics
+    SHARED = (
+        "shared"  # several programs hold a row in their registers, and wait for each other's part of its statistics
+    )
 
 
 @dataclass(frozen=True, slots=True)

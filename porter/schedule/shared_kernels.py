@@ -61,11 +61,11 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     arrivals = names.fresh("arrivals")
     kernel = _SharedRow(nest, schedule, writer).written(handed, arrivals)
     piece, pieces, parts = names.fresh("piece"), names.fresh("pieces"), names.fresh("parts")
-    columns = host(last.extent).text
+    columns, before = host(last.extent).text, bracketed(host(axes_before).text)
     sizes = (
         (piece, Host(f"cdiv({columns}, {_ALIGNED * schedule.parts}) * {_ALIGNED}")),
         (pieces, Host(f"cdiv({columns}, {piece})")),
-        (parts, Host(f"{bracketed(host(axes_before).text)} * {pieces}" if serial else pieces)),
+        (parts, Host(f"{before} * {pieces}" if serial else pieces)),
     )
     blocks = (
         (BLOCK[_COLUMNS], Host(f"pow2ceil({piece})")),
@@ -79,7 +79,8 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     extent = host(rows * axes_before * Polynomial.of(schedule.parts))
     told = (Buffer(one.buffer, one.dtype, (extent,)) for _, own in handed for one in own)
     flags = Buffer(arrivals, DType.INT32, (host(rows + Polynomial.of(1)),), is_zeroed=True)
-    demands = [(Host(f"{parts} <= {MOST_SHARING}"), f"more than {MOST_SHARING} programs would wait for each other")]
+    at_most = Host(f"{before} * {schedule.parts} <= {MOST_SHARING}")
+    demands = [(at_most, f"more than {MOST_SHARING} programs would wait for each other")]
     return Shared(kernel, launch, (*told, flags), sizes, tuple(demands if serial else ()))
 
 
@@ -103,7 +104,7 @@ class _SharedRow:
         self._folds: dict[Node, Value] = {}
 
     def written(self, handed: Sequence[tuple[Statistic, tuple[Partial, ...]]], arrivals: str) -> Kernel:
-        """Returns the kernel; `arrivals` has the number of tickets, then for each row that of programs that are done."""
+        """Returns the kernel; `arrivals` counts the tickets, then for each row the programs that have its part."""
         writer, block = self._writer, self._block
         counts = writer.tensor(arrivals)
         part, row = self._drawn(counts)
@@ -143,8 +144,8 @@ class _SharedRow:
             outer = Compute("floor_divide", (part, pieces))
             writer.decoded(block, writer.let(block, "outer", Cast(outer, DType.INT64)), tuple(serial))
         start = writer.let(block, "start", Compute("multiply", (own, extent)))
-        left = Compute("minimum", (Compute("subtract", (writer.size(column.extent), start)), extent))
-        left = Cast(writer.let(block, "left", left), DType.INT32)
+        rest = Compute("minimum", (Compute("subtract", (writer.size(column.extent), start)), extent))
+        left = writer.let(block, "left", Cast(rest, DType.INT32))
         lanes = writer.lanes(block, _COLUMNS)
         writer.masks[_COLUMNS] = writer.let(block, "inside", Compute("less", (lanes, left)))
         writer.points[column.name] = Point(start, lanes)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -140,13 +141,22 @@ class Interpreter:
         self.watch.begin_launch(regions)
         self._order = _order(int(np.prod(launched.grid)), seen)
         typed = {name: _typed(function, name, value) for name, value in arguments.items()}
-        self._turns = Turns(self._leave) if kernels.may_wait() else None
-        with torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunction(), self._taking_turns(kernels.may_wait()):
             function.run(grid=launched.grid, warmup=False, **typed)
-            if self._turns is not None:
-                self._turns.finish()
-        self._turns = None
         seen.kernel = ""
+
+    @contextmanager
+    def _taking_turns(self, may_wait: bool) -> Iterator[None]:
+        """While programs begin: those that wait come to their end behind the last of them."""
+        self._turns = turns = Turns(self._leave) if may_wait else None
+        try:
+            yield
+            if turns is not None:
+                turns.finish()
+        finally:
+            if turns is not None:
+                turns.abandon()
+            self._turns = None
 
     def _leave(self) -> Callable[[], None]:
         """Returns what has to be done before the program that runs now goes on, after others ran."""

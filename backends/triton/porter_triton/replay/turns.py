@@ -21,14 +21,19 @@ class ProgramsWaitError(Exception):
     """Programs wait for each other in a way that no device brings to an end, or not every device."""
 
 
+class _Abandoned(BaseException):
+    """Ends the thread of a program whose launch has failed."""
+
+
 @dataclass
 class _Program:
-    run: Callable[[], None]
+    run: Callable[[], object]
     resumed: Callable[[], None] = lambda: None  # puts the interpreter back to where this program was
     turn: threading.Event = field(default_factory=threading.Event)
     asked: object = None  # what it asked last, and the answer
     is_fruitless: bool = False
     is_over: bool = False
+    is_abandoned: bool = False
     error: Exception | None = None
 
 
@@ -41,7 +46,7 @@ class Turns:
         self._running: _Program | None = None
         self._given_back = threading.Event()
 
-    def begin(self, run: Callable[[], None]) -> None:
+    def begin(self, run: Callable[[], object]) -> None:
         """Runs a program until it ends or waits. Raises what it raises, and where too many have begun."""
         if len(self._waiting) >= MOST_AT_ONCE:
             raise ProgramsWaitError(f"{MOST_AT_ONCE} programs wait for one that may only begin when they are done")
@@ -56,13 +61,20 @@ class Turns:
         """Lets those that wait go on, one after the other, until all have ended."""
         fruitless = 0
         while self._waiting:
-            for program in self._waiting:
+            for program in tuple(self._waiting):
                 program.resumed()
                 self._let(program)
+                if program.is_over:
+                    self._waiting.remove(program)
             fruitless = fruitless + 1 if all(one.is_fruitless for one in self._waiting) else 0
-            self._waiting = [one for one in self._waiting if not one.is_over]
             if fruitless > _MOST_FRUITLESS:
                 raise ProgramsWaitError("programs wait for something that no program does")
+
+    def abandon(self) -> None:
+        """Ends the programs that still wait, which only a launch that has failed leaves."""
+        for program in self._waiting:
+            program.is_abandoned = True
+            self._let(program)
 
     def asked(self, question: object) -> None:
         """The program that runs has an answer; it waits where it has had the same one last."""
@@ -76,6 +88,8 @@ class Turns:
             self._give_back()
             program.turn.wait()
             program.turn.clear()
+            if program.is_abandoned:
+                raise _Abandoned
 
     def did(self) -> None:
         """The program that runs stored something: it does not wait."""
@@ -83,11 +97,13 @@ class Turns:
             self._running.asked, self._running.is_fruitless = None, False
 
     def _let(self, program: _Program) -> None:
+        """Lets a program run until it ends or waits. Raises what it raises."""
         self._running = program
         program.turn.set()
         self._given_back.wait()
         self._given_back.clear()
         if program.error is not None:
+            self._waiting = [one for one in self._waiting if one is not program]
             raise program.error
 
     def _give_back(self) -> None:
@@ -100,6 +116,8 @@ class Turns:
         try:
             with torch._C.DisableTorchFunction():
                 program.run()
+        except _Abandoned:
+            pass
         except Exception as error:  # noqa: BLE001 - it is raised where the launch was begun
             program.error = error
         program.is_over = True
