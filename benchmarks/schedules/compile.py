@@ -98,7 +98,7 @@ def main() -> None:
             if time.monotonic() > end:
                 pool.shutdown(wait=False, cancel_futures=True)
                 break
-    print(f"{done} of {len(in_turn)} compiled with Triton {triton.__version__}")
+    print(f"{done} of {len(in_turn)} compiled with Triton {triton.__version__}", flush=True)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,7 @@ def variants(program: TensorProgram, contract: Contract, most: int, seed: str) -
     found = nests(program)
     largest = max(found, key=lambda nest: extent((*nest.rows, *nest.columns), sizes))
     names = tuple(argument.name for argument in contract.arguments)
+    most = most if largest.columns else most // 2  # all schedules of points are much alike
     promising = schedules(largest, sizes)
     others = all_schedules(largest, sizes)[len(promising) :]
     drawn = Random(seed).sample(others, min(len(others), max(0, most - len(promising))))

@@ -92,6 +92,9 @@ def _fits(schedule: Schedule, nest: Nest, sizes: Sizes) -> bool:
         return False
     if schedule.rows > 1 and (schedule.rows > rows or (not nest.columns and len(nest.rows) < 2)):
         return False
+    is_of_one_program = schedule.algorithm in (Algorithm.STREAMED, Algorithm.HELD)
+    if is_of_one_program and nest.columns and extent(nest.rows, sizes) * 16 < _PROGRAMS and columns > _LONGEST_HELD:
+        return False  # next to nothing of the device would be used
     if schedule.algorithm is Algorithm.SPLIT and schedule.parts * width * 2 > extent(nest.columns, sizes):
         return False
     return _LEAST_FOR_LANE <= schedule.rows * width // (32 * schedule.warps) <= _MOST_FOR_LANE
@@ -151,7 +154,7 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if columns > _LONGEST_HELD:
         yield from shared
     first, second = (held, list(streamed)) if _is_read_twice(nest) else (list(streamed), held)
-    yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed)
+    yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed[:2])
     yield from shared
 
 
