@@ -54,6 +54,8 @@ class Chip:
 class Target:
     """Everything a rule may ask of hardware. Sizes are per block unless the name says otherwise.
 
+    Where `programs_wait` a block that has begun runs until it ends, whatever others do, and what it stores before an
+    atomic release is seen behind an acquire: so blocks of one launch may wait for each other.
     `chip` is None where no public source gives the numbers of the whole device.
     """
 
@@ -68,6 +70,7 @@ class Target:
     textures: bool
     tensor_cores: bool
     async_copy: bool
+    programs_wait: bool = False
     chip: Chip | None = None
 
 

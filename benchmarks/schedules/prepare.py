@@ -17,11 +17,12 @@ import json
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from random import Random
 
+from benchmarks.schedules.lifted import Lifted
 from porter.cli.options import cache_folder
 from porter.contract.contract import Argument, Contract, TensorArg
 from porter.contract.expressions import evaluate, number
@@ -37,22 +38,10 @@ from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Schedule
 from porter.schedule.space import all_schedules, extent, schedules
 from porter.source.load import read_sources
-from porter.source.text import Source
 from porter.suite.operators import operators
 from porter_triton.tiles.module import module
 
 SUITES = Path(__file__).parents[2] / "op_suites"
-
-
-@dataclass(frozen=True)
-class Lifted:
-    """An operator of the suite with what it computes."""
-
-    key: str
-    source: Source
-    reference: str
-    program: TensorProgram
-    contract: Contract
 
 
 def main() -> None:
@@ -94,7 +83,7 @@ def _written(one: Lifted, folder: Path, most: int) -> str:
     for schedule, made in variants(one.program, one.contract, most, seed=one.key):
         (own / f"{len(told)}.py").write_text(module([(made, one.contract)], one.source).text)
         told.append(asdict(schedule))
-    about = {"nests": [described(nest) for nest in nests(one.program)], "schedules": told, **calls(one.contract)}
+    about = {"schedules": told, **calls(one.contract)}
     (own / "about.json").write_text(json.dumps(about))
     return f"{one.key}: {len(told)} schedules"
 
@@ -118,18 +107,6 @@ def variants(program: TensorProgram, contract: Contract, most: int, seed: str) -
             yield schedule, operator(program, names, choose)
         except NotSchedulableError as error:
             print(f"  {schedule}: {error}", flush=True)
-
-
-def described(nest: Nest) -> Mapping[str, object]:
-    """Returns a nest as plain data: its loops, what is read where, what is stored, and what is reduced."""
-    return {
-        "rows": [str(loop.extent) for loop in nest.rows],
-        "columns": [str(loop.extent) for loop in nest.columns],
-        "reads": [{"tensor": read.tensor, "dtype": read.dtype.value, "place": str(read.place)} for read in nest.reads],
-        "results": [{"name": result.name, "dtype": result.dtype.value} for result in nest.results],
-        "folds": [type(fold).__name__ for fold in nest.folds],
-        "scans": len(nest.scans),
-    }
 
 
 def calls(contract: Contract) -> Mapping[str, object]:

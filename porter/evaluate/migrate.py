@@ -94,7 +94,7 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
 def _from_formula(port: Port, source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Port:
     """Returns the port that is written from what `source` computes; `port` with a finding where there is none."""
     try:
-        return scheduled_port(scheduled(source, options, progress), find_backend(target.backend), source)
+        return scheduled_port(scheduled(source, target, options, progress), find_backend(target.backend), source)
     except (NotSchedulableError, PorterError) as error:
         kept = Finding(KERNELS_FOLLOWED, Severity.WARNING, f"the port follows the kernels of the source: {error}", None)
         return replace(port, findings=(*port.findings, kept))

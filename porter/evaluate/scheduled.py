@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from porter.backend import Backend, Port
+from porter.backend import Backend, Port, Target
 from porter.contract.contract import Contract, EntryKind, ScalarArg
 from porter.contract.expressions import evaluate, number
 from porter.contract.syntax import ExpressionError
@@ -39,8 +39,8 @@ class Scheduled:
     assumptions: tuple[str, ...] = ()
 
 
-def scheduled(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Scheduled, ...]:
-    """Returns every operator of `source` with the schedule that suits the largest sizes of its contract.
+def scheduled(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Scheduled, ...]:
+    """Returns every operator of `source` with the schedule that suits `target` at the largest sizes of its contract.
 
     Raises `NotSchedulableError`, which says what could not be lifted or scheduled.
     """
@@ -48,7 +48,7 @@ def scheduled(source: Source, options: MigrateOptions, progress: Progress) -> tu
     found = lift(source, replace(options, target=""), progress)
     if not found:
         raise NotSchedulableError("it has no entry")
-    return tuple(_scheduled(one) for one in found)
+    return tuple(_scheduled(one, target) for one in found)
 
 
 def port_of(found: tuple[Scheduled, ...], backend: Backend, source: Source) -> Port:
@@ -65,7 +65,7 @@ def _rests_on(found: Scheduled) -> Finding:
     return Finding(_ASSUMES, Severity.NOTE, message, None)
 
 
-def _scheduled(lifted: Lifted) -> Scheduled:
+def _scheduled(lifted: Lifted, target: Target) -> Scheduled:
     contract, name = lifted.entry.contract, lifted.entry.name
     if contract.entry.kind is EntryKind.KERNEL:
         raise NotSchedulableError(f"{name} is a kernel by itself, whose caller chooses the grid")
@@ -77,7 +77,7 @@ def _scheduled(lifted: Lifted) -> Scheduled:
     sizes = Sizes.of(program, contract)
 
     def choose(nest: Nest) -> Schedule:
-        return schedules(nest, sizes)[0]
+        return schedules(nest, sizes, programs_wait=target.programs_wait)[0]
 
     names = tuple(argument.name for argument in contract.arguments)
     return Scheduled(contract, operator(program, names, choose), program.assumptions)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tile.expressions import NO_AXES, Axis, Cast, Compute, Lanes, Literal, Load, Name, Ticket, Value, axes
-from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Meet, Store
+from porter.ir.tile.program import Await, Buffer, Host, Kernel, Launch, Store
 from porter.schedule.combine import Partial, combined, partials
 from porter.schedule.grids import bracketed
 from porter.schedule.host_values import Names, host
@@ -117,7 +117,7 @@ class _SharedRow:
             for partial, value in zip(buffers, found_in(statistic, piece, values), strict=True):
                 block.statements.append(Store(writer.pointer(partial.buffer, place, block), value, None))
         own = writer.let(block, "arrived", Compute("add", (counts, row, Literal(Fraction(1)))))
-        block.statements.append(Meet(own, writer.block_size(PARTS)))
+        block.statements.append(Await(own, writer.block_size(PARTS)))
         self._combine(handed, place, part)
         self._store(values, part)
         return writer.kernel(block)

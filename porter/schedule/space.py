@@ -19,6 +19,7 @@ from porter.schedule.statistics import statistics
 
 Sizes = Mapping[str, Fraction]
 _LONGEST_HELD = 65536  # columns that one program keeps in its registers
+_SHARED_FROM = 32768  # columns above which programs that share a row come first: l1_norm of 65,535 is 1.2 times as fast
 _MOST_HELD_BY_ROWS = 128  # columns that are held beside a tile of rows
 _PROGRAMS = 528  # four programs for each of 132 multiprocessors
 _MOST_PARTS = 512
@@ -28,12 +29,15 @@ _WARPS = (1, 2, 4, 8, 16, 32)
 _LEAST_FOR_LANE, _MOST_FOR_LANE = 1, 128  # elements of a tile for each of its threads
 
 
-def schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
-    """Returns the schedules that are worth a try at `sizes`, the most promising first; at least one."""
+def schedules(nest: Nest, sizes: Sizes, *, programs_wait: bool = True) -> tuple[Schedule, ...]:
+    """Returns the schedules that are worth a try at `sizes`, the most promising first; at least one.
+
+    Those in which programs wait for each other are for devices whose `programs_wait` alone.
+    """
     if not nest.columns:
         return tuple(_hinted(_flat(nest, sizes)))
     found = _by_rows(nest, sizes) if rows_are_contiguous(nest) else _by_columns(nest, sizes)
-    return tuple(_hinted(found))
+    return tuple(_hinted(one for one in found if programs_wait or one.algorithm is not Algorithm.SHARED))
 
 
 def all_schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
@@ -139,7 +143,8 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if nest.scans:
         yield from _running()
         return
-    streamed = tuple(_streamed(nest, sizes))
+    is_of_few = rows * 16 < _PROGRAMS and columns > _LONGEST_HELD  # next to nothing of the device would be used
+    streamed = () if is_of_few else tuple(_streamed(nest, sizes))
     held = [
         Schedule(Algorithm.HELD, columns=columns, warps=warps)
         for warps in (_warps_for(columns) if len(nest.columns) == 1 and columns <= _LONGEST_HELD else ())
@@ -151,10 +156,10 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         for width in widths
     ]
     shared = tuple(_shared(nest, sizes))
-    if columns > _LONGEST_HELD:
+    if columns > _SHARED_FROM:
         yield from shared
     first, second = (held, list(streamed)) if _is_read_twice(nest) else (list(streamed), held)
-    yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed[:2])
+    yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed)
     yield from shared
 
 
@@ -163,7 +168,7 @@ def _shared(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if not _is_read_twice(nest) or not _is_shared_once(nest):
         return
     columns = extent(nest.columns[-1:], sizes)
-    for piece, warps in ((32768, 32), (32768, 16), (16384, 16), (16384, 32), (8192, 8), (8192, 16)):
+    for piece, warps in ((16384, 16), (8192, 8), (32768, 32), (13824, 16), (7168, 8), (32768, 16), (16384, 32)):
         parts = -(-columns // piece)
         if 2 <= parts <= MOST_SHARING // extent(nest.columns[:-1], sizes):
             yield Schedule(Algorithm.SHARED, columns=columns, parts=parts, warps=warps)

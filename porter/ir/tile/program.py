@@ -42,7 +42,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Meet:
+class Await:
     """Waits until `count` programs have come this far, which are counted at `pointer`, from 0.
 
     What each of them stored before is there for all behind it. All of them must be able to run at once.
@@ -52,7 +52,7 @@ class Meet:
     count: Value
 
 
-Statement = Let | Store | Loop | Meet
+Statement = Let | Store | Loop | Await
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tile import expressions as tile
 from porter.ir.tile.expressions import Cast, Compute, Filled, Lanes, Load, Name, Running, Value, parts
-from porter.ir.tile.program import Kernel, Let, Loop, Statement, Store, statements
+from porter.ir.tile.program import Await, Kernel, Let, Loop, Statement, Store, statements
 from porter.schedule.host_values import Names
 from porter_maca.tiles.alignment import Alignment
 from porter_maca.tiles.expressions import CONSTANTS, pointer_parts, summed
@@ -96,6 +96,8 @@ class TakingApart:
                     self._let(name, value, steps)
                 case Store():
                     self._store(statement, steps)
+                case Await():
+                    raise UnprintableError("blocks of one launch wait for each other on no MetaX device")
                 case Loop():
                     self._close()
                     self._totals = {}

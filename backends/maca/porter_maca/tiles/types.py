@@ -18,6 +18,7 @@ from porter.ir.tile.expressions import (
     Name,
     Program,
     Running,
+    Ticket,
     Value,
 )
 
@@ -78,6 +79,8 @@ class Types:
         match value:
             case Name(name):
                 return self.numbers.get(name)
+            case Ticket():
+                return DType.INT32
             case Program() | Lanes() | FoldIndex():
                 return DType.INT32
             case Cast(_, dtype) | Filled(dtype=dtype):

@@ -15,7 +15,19 @@ from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.quantities import Quantity
 from porter.ir.tile.expressions import Fold, Literal, Value, parts
-from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Let, Loop, Meet, Operator, Statement, Store, statements
+from porter.ir.tile.program import (
+    Await,
+    Buffer,
+    Host,
+    Kernel,
+    Launch,
+    Let,
+    Loop,
+    Operator,
+    Statement,
+    Store,
+    statements,
+)
 from porter.schedule.call_sizes import call_sizes
 from porter.schedule.host_values import Names
 from porter.schedule.polynomial import NotSchedulableError
@@ -125,7 +137,7 @@ def _lines(body: Sequence[Statement], indent: str) -> Iterator[str]:
                 yield f"{indent}{name} = {text(value)}"
             case Store():
                 yield indent + _stored(statement)
-            case Meet(pointer, count):
+            case Await(pointer, count):
                 place = text(pointer)
                 yield f"{indent}tl.debug_barrier()  # all of the program's stores before it is counted"
                 yield f'{indent}tl.atomic_add({place}, 1, sem="release")'

@@ -1,0 +1,18 @@
+"""What `prepare.py lift` keeps of an operator."""
+
+from dataclasses import dataclass
+
+from porter.contract.contract import Contract
+from porter.ir.tensor.program import TensorProgram
+from porter.source.text import Source
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """An operator of the suite with what it computes."""
+
+    key: str
+    source: Source
+    reference: str
+    program: TensorProgram
+    contract: Contract
