@@ -1,10 +1,10 @@
 """Make a table that can be learnt from: operators with what is known of their nests, and the times of their schedules.
 
-    python -m benchmarks.schedules.table LIFTED RESULTS.jsonl... --commit C > benchmarks/results/schedule_table_DEVICE.json
+    python -m benchmarks.schedules.table LIFTED RESULTS.jsonl... --commit C > TABLE
 
-LIFTED is what `prepare.py lift` wrote, RESULTS what `measure.py` found. A schedule that did not run has no time, and says
-why; one that was begun and never ended says that. `order` has the places of the schedules that `porter.schedule.space`
-gives, its first one first.
+LIFTED is what `prepare.py lift` wrote, RESULTS what `measure.py` found. A schedule that did not run has no time,
+and says why; one that was begun and never ended says that. `order` has the places of the schedules that
+`porter.schedule.space` gives, its first one first.
 """
 
 from __future__ import annotations
