@@ -174,8 +174,8 @@ class Contract:
     `branches` those by which host code chooses what it launches (`n > 1024`).
 
     `tolerance` maps each float dtype among the tensors to its bound; integers compare exactly.
-    An argument list is in call order. A PROGRAM has none. `reference` is the file with the right answers, relative to
-    the contract's own.
+    An argument list is in call order; that of a PROGRAM has numbers, the words behind its name. `reference` is the file
+    with the right answers, relative to the contract's own.
     """
 
     name: str

@@ -40,6 +40,7 @@ from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void
 from porter.contract.planes import of_planes, planes, taken_apart
 from porter.contract.pointers import is_buffer
+from porter.contract.program_arguments import program_arguments
 from porter.contract.questions import (
     bound_question,
     callable_question,
@@ -125,7 +126,7 @@ class _Drafter:
         """The drafted contract, with workloads where sizes satisfying its conditions were found."""
         kind = self._kind()
         if kind is EntryKind.PROGRAM:
-            return self._contract(kind, (), (), None)
+            return self._contract(kind, program_arguments(self.usage, self.function), (), None)
         for demand in demands(self.usage, self.function):
             self.extents.demand(demand, self.aliases)
         arguments = self._arguments()

@@ -66,8 +66,9 @@ def _check_entry(contract: Contract) -> None:
     if (kind is EntryKind.KERNEL) != (launch is not None):
         verb = "needs" if launch is None else "has no"
         raise InvalidContractError(f"a {kind.value} entry {verb} launch", "see entry.kind", ("entry", "launch"))
-    if kind is EntryKind.PROGRAM and contract.arguments:
-        raise InvalidContractError("a program takes no arguments", "remove them", ("argument", 0))
+    if kind is EntryKind.PROGRAM and contract.tensors:
+        place = contract.arguments.index(contract.tensors[0])
+        raise InvalidContractError("a program takes numbers alone", "remove the tensors", ("argument", place))
 
 
 def _check_names(contract: Contract) -> None:

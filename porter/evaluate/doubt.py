@@ -232,9 +232,9 @@ def _nothing_left(reference: Reference) -> str:
     if reference.contract.entry.kind is not EntryKind.PROGRAM or reference.launched:
         return "the original leaves no tensor that could be compared"
     said = next((line.strip() for line in reference.expected[0].outputs.text.splitlines() if line.strip()), "")
-    return "the program launches no kernel when it is run without arguments" + (
-        f"; it says: {said[:80]}" if said else ""
-    )
+    given = " ".join(a.value for a in reference.contract.arguments if isinstance(a, ScalarArg))
+    run = f"with the arguments {given}" if given else "without arguments"
+    return f"the program launches no kernel when it is run {run}" + (f"; it says: {said[:80]}" if said else "")
 
 
 def _asked(*questions: Question) -> str:

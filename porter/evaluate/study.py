@@ -9,7 +9,7 @@ from functools import partial
 
 from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract, EntryKind, ScalarArg, Workload
 from porter.contract.findings import contract_findings
 from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.other_values import unvaried
@@ -127,7 +127,8 @@ class Originals:
         is_drafted = settled.entry.launch is not None and not self.stated
         constant = "" if self.stated else _constant(settled, self.sizes)
         guessed = _guessed(settled) if is_drafted else ""
-        left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, _left_out(built)
+        words = "" if self.stated else _words(settled)
+        left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, words, _left_out(built)
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
@@ -241,6 +242,13 @@ def _of_devices(reference: Reference) -> str:
     """Returns what is said of printed lines that are another on each device."""
     lines = max((of_devices(expected.outputs.text) for expected in reference.expected), default=0)
     return f"printed lines that change with the properties of the device were not compared: {lines}" if lines else ""
+
+
+def _words(contract: Contract) -> str:
+    """Returns what is said of the words that a program was run with, which porter chose."""
+    is_program = contract.entry.kind is EntryKind.PROGRAM
+    given = " ".join(a.value for a in contract.arguments if isinstance(a, ScalarArg)) if is_program else ""
+    return f"the program was run with the arguments {given} alone, which porter chose" if given else ""
 
 
 def _left_out(built: Executable) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.contract.contract import Contract, EntryKind, Workload
+from porter.contract.materialise import materialise
 from porter.contract.probing import job as forward_job
 from porter.simt.job import Job, Schedule, Value
 
@@ -18,7 +19,7 @@ def job(
 ) -> Job:
     """The run of `workload` with fresh memory holding `poison`; `given` are arguments that no seed makes."""
     if contract.entry.kind is EntryKind.PROGRAM:
-        return Job(poison=poison, schedule=schedule, seed=workload.seed)
+        return Job(materialise(contract, workload, poison), schedule, workload.seed, poison)
     if given is not None:
         return Job(given, schedule, workload.seed, poison)
     return replace(forward_job(contract, workload, poison), schedule=schedule, seed=workload.seed)

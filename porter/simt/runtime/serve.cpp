@@ -227,11 +227,15 @@ void serve(const Entry* entries) {
 }
 
 void run_program(int (*program)(int, char**)) {
-    static char name[] = "program";
-    static char* words[] = {name, nullptr};
+    static std::vector<std::string> texts{"program"};
+    for (const Argument& argument : arguments)
+        texts.push_back(argument.integral ? std::to_string(argument.integer) : std::to_string(argument.real));
+    static std::vector<char*> words;
+    for (std::string& text : texts) words.push_back(text.data());
+    words.push_back(nullptr);
     begin_entry(true);
     program_runs = true;
-    std::exit(program(1, words));
+    std::exit(program(static_cast<int>(texts.size()), words.data()));
 }
 
 dim3 job_grid() { return {job.grid[0], job.grid[1], job.grid[2]}; }
