@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+HINTED = "hints to the cache"  # how a schedule with such says so
+
 
 class Algorithm(StrEnum):
     """How the columns of a row reach the programs that reduce them."""
@@ -54,5 +56,5 @@ class Schedule:
         if self.backwards:
             words.append("stored from the end")
         if self.evict_first:
-            words.append("hints to the cache")
+            words.append(HINTED)
         return ", ".join(words)

@@ -117,7 +117,7 @@ class KernelText:
         yield "}"
 
     def _stored_by_one(self, store: Store) -> Iterator[str]:
-        thread = "threadIdx.x" if self._threads.has_both else "thread"
+        thread = "threadIdx.x" if self._threads.has_both else self._threads.names[""]
         condition = f"{thread} == 0"
         if store.mask is not None:
             condition += f" && {self._expressions.text(store.mask, Level.COMPARISON)}"
@@ -304,7 +304,7 @@ class KernelText:
         functor = _FUNCTORS[step.combine]
         if not self._threads.has_both:
             return f"{step.name} = tile::fold<kThreads>({step.name}, {functor});"
-        return f"tile::fold_rows<{self._both()}>({step.name}, row_thread, column_thread, {functor});"
+        return f"tile::fold_rows<kRowThreads, kColumnThreads>({step.name}, {self._own_threads()}, {functor});"
 
     def _ran(self, step: Run) -> str:
         vector = "kVector" if self._threads.vector > 1 else "1"
@@ -316,11 +316,11 @@ class KernelText:
         better = _BETTER[step.combine]
         if not self._threads.has_both:
             return f"{step.place} = tile::place<kThreads>({step.key}, {step.place}, {better});"
-        passed = f"{step.key}, {step.place}, row_thread, column_thread, {better}"
-        return f"tile::place_rows<{self._both()}>({passed});"
+        passed = f"{step.key}, {step.place}, {self._own_threads()}, {better}"
+        return f"tile::place_rows<kRowThreads, kColumnThreads>({passed});"
 
-    def _both(self) -> str:
-        return "kRowThreads, kColumnThreads"
+    def _own_threads(self) -> str:
+        return f"{self._threads.names['row_']}, {self._threads.names['column_']}"
 
     def _text(self, value: Value) -> str:
         return self._expressions.text(value)

@@ -23,7 +23,7 @@ _WARP = 32  # lanes of the warps that schedules count
 _MOST_EACH = 32  # elements that a thread holds, while there may be more threads
 _LONGEST = 65536  # columns of a row that a block holds
 _MOST_BESIDE_ROWS = 512  # columns that are held beside a tile of rows
-_WIDEST_PACK = 8  # elements
+_USUAL_PACK, _WIDEST_PACK = 4, 8  # elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ def written_kernel(
     widest = _widest_pack(kernel, elements, _room(known.get(fast), threads, is_alone=ROWS not in used))
     taken = _taken(kernel, operator, elements, fast, packed=widest > 1 and fast in used)
     vector = widest if taken.is_packed else 1
-    shape = Threads(used, fast, vector, None if held else threads, known, _is_running(kernel))
-    instances = tuple(_instances(threads, vector, has_rows=ROWS in used)) if held else ()
+    thread = {word: taken.names.fresh(f"{word}thread") for word in ("", "row_", "column_")}
+    shape = Threads(used, fast, vector, None if held else threads, known, thread, _is_running(kernel))
+    instances = tuple(_instances(threads, vector, known.get(ROWS, 1))) if held else ()
     stored = kernel.stored_tensors
     pointers = {n: f"{'' if n in stored else 'const '}{elements[n].name}*" for n in kernel.tensors}
     body = list(KernelText(taken, shape, pointers).lines())
@@ -78,7 +79,8 @@ def written_kernel(
     templates = (["typename T"] if generic else []) + (["int kPack"] if vector > 1 else [])
     templates += ["int kThreads", "int kColumns"] if held else []
     bounds = "kThreads" if held else str(threads)
-    text = _function(kernel, operator, pointers, body, templates, bounds)
+    is_alone = stored <= {one.name for one in (*operator.results, *operator.buffers)}
+    text = _function(kernel, operator, pointers, body, templates, bounds, is_alone=is_alone)
     asked = taken.alignment if vector > 1 else None
     return WrittenKernel(
         kernel,
@@ -121,17 +123,11 @@ def _widest_pack(kernel: Kernel, elements: Mapping[str, ElementType], room: int)
     return min(PACK // narrowest, _WIDEST_PACK, room)
 
 
-def _instances(threads: int, vector: int, *, has_rows: bool) -> Iterator[Instance]:
+def _instances(threads: int, vector: int, rows: int) -> Iterator[Instance]:
     """Yields instances of a kernel that holds rows, for shorter ones first; long rows have more threads."""
-    if has_rows:
-        columns = 16
-        while columns <= _MOST_BESIDE_ROWS:
-            yield Instance(threads, columns)
-            columns *= 2
-        return
-    columns = threads * max(vector, 4)
-    while columns <= _LONGEST:
-        yield Instance(min(_WIDEST, max(threads, columns // _MOST_EACH)), columns)
+    columns, longest = (16, _MOST_BESIDE_ROWS) if rows > 1 else (threads * max(vector, _USUAL_PACK), _LONGEST)
+    while columns <= longest:
+        yield Instance(min(_WIDEST, max(threads, rows * columns // _MOST_EACH)), columns)
         columns *= 2
 
 
@@ -173,9 +169,13 @@ def _function(  # noqa: PLR0917 - the parts of a function
     body: list[str],
     templates: list[str],
     bounds: str,
+    *,
+    is_alone: bool,
 ) -> str:
+    """Returns the text of a function; where it `is_alone` with what it stores, its pointers are restricted."""
     number = "double" if operator.precision is DType.FLOAT64 else "float"
-    parameters = [f"{pointers[name]} {name}_ptr" for name in kernel.tensors]
+    restrict = " __restrict__" if is_alone else ""
+    parameters = [f"{pointers[name]}{restrict} {name}_ptr" for name in kernel.tensors]
     parameters += [f"int64_t {name}" for name in kernel.sizes]
     parameters += [f"{number} {name}" for name in kernel.numbers]
     parameters += [f"int {name}" for name in kernel.blocks if name not in CONSTANTS]

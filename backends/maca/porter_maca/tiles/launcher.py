@@ -12,6 +12,7 @@ from porter.ir.tensor.quantities import Quantity
 from porter.ir.tile.program import Buffer, Host, Operator
 from porter.schedule.call_sizes import Extent, call_sizes
 from porter.schedule.host_values import Names
+from porter.schedule.schedule import HINTED
 from porter_maca.tiles.alignment import PACK
 from porter_maca.tiles.entries import GENERIC, ElementType, Entry
 from porter_maca.tiles.kernels import WrittenKernel
@@ -29,6 +30,11 @@ _TORCH_TYPES = {
     DType.UINT8: "UInt8",
     DType.BOOL: "Bool",
 }
+
+
+def _of_maca(schedule: str) -> str:
+    """Returns the words of a schedule without what MACA C++ has no word for."""
+    return schedule.replace(f", {HINTED}", "").replace(" warps", " warps of 32 lanes")
 
 
 def torch_type(dtype: DType) -> str:
@@ -72,7 +78,7 @@ class Launcher:
     def text(self) -> str:
         """Returns the function. Raises `UnprintableError` or `NotSchedulableError` where it cannot be written."""
         entry = self._entry
-        lines = [f"// {self._operator.schedule}"]
+        lines = [f"// {_of_maca(self._operator.schedule)}"]
         lines += self._of_torch() if entry.is_torch else self._of_pointers()
         body = "\n".join(f"    {line}" for line in lines)
         head = entry.head.replace(f" {entry.name}(", f" {self._name}(", 1)

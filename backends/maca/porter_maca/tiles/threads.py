@@ -41,6 +41,7 @@ class Threads:
     vector: int
     count: int | None  # of threads in a block, None where the host chooses
     extents: dict[str, int]
+    names: dict[str, str]  # of the number of a thread among all, and "row_" and "column_" of its row and its column
     is_running: bool  # so that neighbours are one thread's even where they are moved one by one
 
     @property
@@ -53,10 +54,10 @@ class Threads:
         is_fast = self.vector > 1 and block == self.fast
         if not self.has_both:
             each = "kPartsEach" if block == PARTS else "kEach"
-            return Side(_EXTENTS[block], "kThreads", "thread", each, is_fast)
+            return Side(_EXTENTS[block], "kThreads", self.names[""], each, is_fast)
         word = _WORDS[block]
         each = "kPartsEach" if block == PARTS else f"k{word}sEach"
-        return Side(_EXTENTS[block], f"k{word}Threads", f"{word.lower()}_thread", each, is_fast)
+        return Side(_EXTENTS[block], f"k{word}Threads", self.names[f"{word.lower()}_"], each, is_fast)
 
     def may_exceed(self, block: str) -> bool:
         """Returns whether there may be more threads than lanes that no mask tells apart from others."""
@@ -76,7 +77,7 @@ class Threads:
         if self.blocks:
             yield from self._both() if self.has_both else self._one()
         else:
-            yield "const int thread = threadIdx.x;"
+            yield f"const int {self.names['']} = threadIdx.x;"
 
     def _one(self) -> Iterator[str]:
         for block in sorted(self.blocks):
@@ -84,7 +85,7 @@ class Threads:
             yield f"constexpr int {side.each} = tile::each({side.extent}, kThreads);"
         if self.vector > 1:
             yield f"constexpr int kVector = {self.vector if self.is_running else 'kPack'};"
-        yield "const int thread = threadIdx.x;"
+        yield f"const int {self.names['']} = threadIdx.x;"
 
     def _both(self) -> Iterator[str]:
         if self.vector > 1:
@@ -98,5 +99,6 @@ class Threads:
         for block in sorted(self.blocks):
             side = self.side(block)
             yield f"constexpr int {side.each} = tile::each({side.extent}, {side.threads});"
-        yield f"const int {word.lower()}_thread = threadIdx.x % k{word}Threads;"
-        yield f"const int {other.lower()}_thread = threadIdx.x / k{word}Threads;"
+        own, others = (self.names[f"{name.lower()}_"] for name in (word, other))
+        yield f"const int {own} = threadIdx.x % k{word}Threads;"
+        yield f"const int {others} = threadIdx.x / k{word}Threads;"
