@@ -177,13 +177,16 @@ class FunctionReader(StructReader):
 
 
 def _told(general: FunctionTree, special: FunctionTree) -> tuple[TypeName | Expression, ...]:
-    """The template arguments of `general` with which its parameters are those of `special`; none where unsure."""
+    """The template arguments of `general` with which its parameters and its result are those of `special`; none where
+    unsure.
+    """
     if len(general.parameters) != len(special.parameters):
         return ()
+    pairs = [(g.type, s.type) for g, s in zip(general.parameters, special.parameters, strict=True)]
+    pairs.append((general.returns, special.returns))
     found: list[TypeName] = []
     for name in (t.name for t in general.head.template):
-        pairs = zip(general.parameters, special.parameters, strict=True)
-        types = [(g.type, s.type) for g, s in pairs if g.type.name == name and s.type.pointers >= g.type.pointers]
+        types = [(g, s) for g, s in pairs if g.name == name and s.pointers >= g.pointers]
         if not types:
             return ()
         wide, narrow = types[0]

@@ -6,7 +6,7 @@ import pytest
 
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter.syntax.nodes import Literal
+from porter.syntax.nodes import Literal, TypeName
 from porter.syntax.read import read_unit
 
 
@@ -91,3 +91,13 @@ def test_what_is_only_declared_is_known_with_its_type(text: str, name: str, retu
 def test_what_is_defined_is_not_only_declared():
     unit = read_unit(parse(Source(Path("op.cu"), "int f(int n); int f(int n) { return n; }")))
     assert unit.only_declared("f") is None
+
+
+def test_a_specialisation_is_told_by_what_it_returns():
+    text = """
+    template <typename T> T made(typename Info<T>::Base a) { return T(); }
+    template <> float3 made(float a) { return make_float3(a, a, a); }
+    template <> uchar4* made(unsigned char a) { return nullptr; }"""
+    functions = read_unit(parse(Source(Path("op.cu"), text))).functions
+    told = [f.arguments[0] for f in functions if f.arguments]
+    assert [(t.name, t.pointers) for t in told if isinstance(t, TypeName)] == [("float3", 0), ("uchar4", 1)]
