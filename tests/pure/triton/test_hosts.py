@@ -801,3 +801,14 @@ def test_a_struct_has_the_default_of_each_field():
           scale<<<n, 32>>>(y, x, range.y - range.x, n);
         }""")
     assert "def f(y, x, n, range_x=0.0, range_y=2.0):" in found
+
+
+def test_a_condition_on_what_is_printed_need_not_be_known():
+    found = body('if (Log::level() >= Log::LOUD) { fprintf(Log::file(), "%d", n); } add<<<n, 32>>>(y, x, n);')
+    assert found.startswith("add[(n,)](y, x, n,")
+    for text in (
+        "if (Log::level() >= 3) add<<<n, 32>>>(y, x, n);",
+        'if ((m = Log::level()) > 3) printf("%d", m);',
+    ):
+        with pytest.raises(Refusal, match="the function 'Log::level' is not known"):
+            body(text)

@@ -240,8 +240,13 @@ def _closure(cx: Context, meaning: Closure, node: Call) -> None:
 
 
 def branch(cx: Context, node: If, word: str = "if") -> None:
-    """`if` and `else`; a condition whose value is known leaves one of them."""
-    asked = condition(expressions.expression(cx, node.condition))
+    """`if` and `else`; a condition whose value is known leaves one of them, and one on what is said for people none."""
+    try:
+        asked = condition(expressions.expression(cx, node.condition))
+    except Refusal:
+        if not _only_says(cx, node):
+            raise
+        return
     if asked.constant is not None:
         chosen = node.yes if asked.constant else node.no
         if word == "elif":
@@ -261,6 +266,21 @@ def branch(cx: Context, node: If, word: str = "if") -> None:
         return
     with cx.suite("else:"):
         block(cx, node.no)
+
+
+def _only_says(cx: Context, node: If) -> bool:
+    """Returns whether nothing is left of either side without what is printed, as where a logger asks for its level.
+
+    A condition that sets something, or calls a function of the source, does more than to decide.
+    """
+    for part in walk(node.condition):
+        own = isinstance(part, Call) and isinstance(part.callee, Name) and cx.unit.named(part.callee.name)
+        if own or isinstance(part, Assign | Update):
+            return False
+    with cx.aside() as left:
+        block(cx, node.yes)
+        _maybe(cx, node.no)
+        return not left
 
 
 def _maybe(cx: Context, chosen: Block | None) -> None:
