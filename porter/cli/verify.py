@@ -51,7 +51,9 @@ GoldenOption = Annotated[
         "--golden", metavar="FILE", parser=named_path, help="A recording made by `porter record`, instead of --against."
     ),
 ]
-EdgesFlag = Annotated[bool, typer.Option("--edges", help="Also try sizes 0 and 1 when the contract is given.")]
+EdgesFlag = Annotated[
+    bool, typer.Option("--edges", help="Also try sizes 0 and 1, and other types, when the contract is given.")
+]
 DtypeOption = Annotated[
     list[str] | None,
     typer.Option("--dtype", metavar="NAME", help="Check only this element type; repeatable."),

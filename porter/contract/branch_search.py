@@ -22,7 +22,7 @@ from porter.contract.validate import satisfies
 from porter.contract.workloads import MAX_ELEMENTS
 from porter.simt.job import Run
 
-_MOST_RUNS, _MOST_FOUND = 40, 6
+_MOST_RUNS, _MOST_FOUND = 60, 8
 _SEED = 20_018
 _FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
 _INTEGERS = (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8)
@@ -87,8 +87,7 @@ def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
 def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[_Trial]:
     """Yields what may take a missing side, the likeliest first."""
     sizes = probe_sizes(contract, frozenset(), fixed, 1, 0) or contract.workloads[0].sizes
-    for types in _types(contract):
-        name = next(iter(types.values())).value
+    for name, types in _types(contract):
         yield _of(contract, Workload(name, sizes, _SEED, dtypes=types))
     for name, value in _numbers(contract):
         yield _of(contract, Workload(f"{name} = {value}", sizes, _SEED, scalars={name: value}))
@@ -97,17 +96,34 @@ def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterat
         yield _of(contract, Workload(changed, other, _SEED))
 
 
-def _types(contract: Contract) -> Iterator[dict[str, DType]]:
-    """Other element types of all tensors that have the same one, and of indices; those of pointers are in the
-    source.
+def _types(contract: Contract) -> Iterator[tuple[str, dict[str, DType]]]:
+    """Other element types, each choice with its name: of all tensors that have the same one, of indices, of both, and
+    of some neighbours alone, since an operator's statistics often keep theirs. Those of pointers are in the source.
     """
     if contract.entry.kind is not EntryKind.TORCH:
         return
-    for family in (_FLOATS, _INTEGERS):
-        own = [t.dtype for t in contract.tensors if t.dtype in family]
-        for main in dict.fromkeys(own[:1]):
-            names = [t.name for t in contract.tensors if t.dtype is main and _is_plain(t)]
-            yield from (dict.fromkeys(names, other) for other in family if other is not main and names)
+    families = [list(_of_family(contract, family)) for family in (_FLOATS, _INTEGERS)]
+    indices = list(_of_indices(contract))
+    yield from (_named(types) for found in (*families, indices) for types in found)
+    yield from (_named({**types, **others}) for found in families for types in found for others in indices)
+    for types in (types for found in families for types in found):
+        names = list(types)
+        for names_kept in (names[i:j] for j in range(len(names), 0, -1) for i in range(j) if 0 < j - i < len(names)):
+            name, some = _named({n: types[n] for n in names_kept})
+            yield f"{name} in {', '.join(names_kept)}", some
+
+
+def _named(types: dict[str, DType]) -> tuple[str, dict[str, DType]]:
+    return ", ".join(dict.fromkeys(dtype.value for dtype in types.values())), types
+
+
+def _of_family(contract: Contract, family: tuple[DType, ...]) -> Iterator[dict[str, DType]]:
+    main = next((t.dtype for t in contract.tensors if t.dtype in family), None)
+    names = [t.name for t in contract.tensors if t.dtype is main and _is_plain(t)]
+    yield from (dict.fromkeys(names, other) for other in family if other is not main and names)
+
+
+def _of_indices(contract: Contract) -> Iterator[dict[str, DType]]:
     for wide, narrow in (_INDICES, _INDICES[::-1]):
         if names := [t.name for t in contract.tensors if t.dtype is wide and t.bound]:
             yield dict.fromkeys(names, narrow)

@@ -7,12 +7,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 
+from porter.contract.branch_search import branch_workloads
 from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind, ScalarArg, Workload
 from porter.contract.findings import contract_findings
 from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.other_values import unvaried
+from porter.contract.trials import Trials
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
 from porter.evaluate.doubt import misled, misvalued, not_built, still_open, too_slow, unsound
@@ -148,12 +150,22 @@ class Originals:
     def _examined(self, settled: Contract, look: Examine, execute: Execute) -> Examined:
         if self.judging is None:
             return examined(settled, look, is_code=True)
-        wanted, left_out = self.judging.wanted(settled)
+        wanted, left_out = self.judging.wanted(self._with_sides(settled, execute))
         drawn = self.judging.reseeded(wanted)
         numbers = () if self.stated else self.judging.numbers(drawn)
         further = (*self.judging.further(drawn), *numbers, *self._jumping(drawn, execute))
         found = examined(drawn, look, further, is_code=True)
         return replace(found, left_out="; ".join(filter(None, (found.left_out, left_out))))
+
+    def _with_sides(self, contract: Contract, execute: Execute) -> Contract:
+        """A contract that the user wrote with workloads for sides of the original's branches that its own leave out.
+
+        Those that porter drafted have them.
+        """
+        if not self.stated or self.judging is None or not self.judging.edges:
+            return contract
+        found = branch_workloads(contract, Trials(execute), self.sizes)
+        return replace(contract, workloads=(*contract.workloads, *found))
 
     def _jumping(self, contract: Contract, execute: Execute) -> tuple[Workload, ...]:
         """Workloads with values of numbers at which the original's answer jumps."""

@@ -43,5 +43,30 @@ def test_each_type_of_a_dispatch_has_a_workload_those_of_indices_too():
     assert {(w.name, tuple(w.dtypes.items())) for w in found} == {
         ("float16", (("table", DType.FLOAT16),)),
         ("int32", (("ids", DType.INT32),)),
+        ("float16, int32", (("table", DType.FLOAT16), ("ids", DType.INT32))),
     }
     assert all(w.takes.endswith("is launched") for w in found)
+
+
+def test_tensors_that_keep_their_type_are_found():
+    names = ("param", "grad", "mean", "square")
+    tensors = tuple(TensorArg(name, Role.INOUT, DType.FLOAT32, ("count",)) for name in names)
+    contract = Contract(
+        "step", "other", Entry(EntryKind.TORCH, "step"), tensors, ("count",), (), (Workload("tiny", SIZES, 1),), {}
+    )
+    sides = {dtype: Side("op.cu", 3, 0, LAUNCHED, f"step<{dtype}>") for dtype in (DType.FLOAT32, DType.FLOAT64)}
+
+    class Step(Original):
+        """An optimizer whose moments are float32 whatever its parameters are."""
+
+        def exact(self, contract, sizes):
+            param, grad, *moments = (tensor.dtype for tensor in contract.tensors)
+            is_taken = param is grad and set(moments) == {DType.FLOAT32} and param in sides
+            taken = frozenset((sides[param],) if is_taken else ())
+            launched = (LaunchRecord("step", (1, 1, 1), (32, 1, 1), 0, 3),) if is_taken else ()
+            coverage = BranchCoverage(frozenset(sides.values()), taken)
+            return Run(is_taken, 0, (), (), (), (), launched, (), "", "", 0.0, coverage)
+
+    (found,) = branch_workloads(contract, Step(), {})
+    assert found.name == "float64 in param, grad"
+    assert found.dtypes == {"param": DType.FLOAT64, "grad": DType.FLOAT64}
