@@ -5,6 +5,7 @@ place of its repository that has them.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,11 +18,16 @@ from porter.source.encoding import read_text
 from porter.source.text import Source
 
 _TOOLKIT = (
-    "ATen/", "c10/", "caffe2/", "torch/", "pybind11/", "cub/", "thrust/", "cuda/", "nv/", "cutlass/", "cute/", "cuda.h",
-    "cuda_", "cudaGL", "cudnn", "cublas", "curand", "cusolver", "cusparse", "cufft", "cooperative_groups", "crt/",
-    "device_", "driver_types", "math_constants", "mma.h", "nccl", "nvToolsExt", "nvtx3/", "sm_", "surface_", "texture_",
-    "vector_",
+    "ATen/", "c10/", "caffe2/", "torch/", "pybind11/", "cub/", "thrust/", "cuda/", "nv/", "cutlass/", "cute/", "cudnn",
+    "cublas", "curand", "cusolver", "cusparse", "cufft", "cooperative_groups", "crt/", "nccl", "nvToolsExt", "nvtx3/",
 )  # fmt: skip
+# Libraries have `cuda_utils.h` and its like of their own, so these are told by their whole names.
+_OF_CUDA = re.compile(
+    r"(?:cuda|cuda(?:GL|EGL|VDPAU)\w*|cudaProfiler\w*|cudaTypedefs|mma|driver_(?:types|functions)|math_(?:constants|functions)"
+    r"|cuda_(?:runtime|runtime_api|device_runtime_api|bf16|fp\d+|occupancy|profiler_api|stdint)"
+    r"|cuda_(?:awbarrier|pipeline)\w*|cuda_\w+_(?:interop|types)|device_(?:launch_parameters|types|functions)"
+    r"|device_\w+_functions|sm_\d+_\w+|(?:surface|texture|vector)_\w*(?:types|functions))\.(?:h|hpp)"
+)
 
 
 # Of C; those of C++ have no suffix.
@@ -130,4 +136,4 @@ def _collect(source: Source, finder: HeaderFinder, found: dict[tuple[str, Path],
 
 def is_installed(name: str) -> bool:
     """Returns whether a header comes with a compiler or a toolkit; some write those in quotes."""
-    return name.startswith(_TOOLKIT) or name in _STANDARD or "." not in name
+    return name.startswith(_TOOLKIT) or _OF_CUDA.fullmatch(name) is not None or name in _STANDARD or "." not in name

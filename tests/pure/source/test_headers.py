@@ -110,3 +110,19 @@ def test_a_header_that_is_missing_twice_is_said_once(tmp_path):
     source = Source(tmp_path / "op.cu", '#include "gone.h"\n#include "gone.h"\n#include "too.h"\n')
     missing = [f for f in parse(source, headers=DiskHeaders()).findings if f.code == "PORT2002"]
     assert [(f.message, f.span.line) for f in missing] == [('"gone.h" was not found', 1), ('"too.h" was not found', 3)]
+
+
+def test_a_library_may_call_its_own_headers_like_those_of_the_toolkit(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "include").mkdir()
+    for name in ("cuda_utils.h", "device_ops.cuh", "cuda_runtime.h", "vector_types.h"):
+        (tmp_path / "include" / name).write_text("")
+    text = '#include "cuda_utils.h"\n#include "device_ops.cuh"\n#include "cuda_runtime.h"\n#include "vector_types.h"\n'
+    found = local_headers(Source(tmp_path / "src" / "a.cu", text))
+    assert [name for name, _ in found] == ["cuda_utils.h", "device_ops.cuh"]
+
+
+def test_a_missing_header_that_is_called_like_the_toolkits_is_a_finding(tmp_path):
+    found = parse(Source(tmp_path / "a.cu", '#include "cuda_utils.h"\n#include "cuda_fp16.h"\n'), headers=DiskHeaders())
+    assert [f.message for f in found.findings if f.code == "PORT2002"] == ['"cuda_utils.h" was not found']
