@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.contract.pointers import is_buffer
+from porter.contract.pointers import is_buffer, is_words
 from porter.contract.records import fields
 from porter.contract.usage import Usage
 from porter.errors import UsageError
@@ -81,11 +81,13 @@ def launchers(usage: Usage) -> tuple[Function, ...]:
 
 def _gives(usage: Usage, function: Function) -> bool:
     """Returns whether a call leaves something that could be compared: a benchmark without arguments keeps all to
-    itself.
+    itself, and so does a part of a program that is handed its words.
     """
     handed = [field for p in function.params for field in fields(usage, function, p) or (p,)]
-    buffers = any(is_buffer(p.type.text, usage.types.of(p, function).pointers) for p in handed)
-    return buffers or function.returns.text != "void"
+    types = [usage.types.of(p, function) for p in handed]
+    buffers = any(is_buffer(p.type.text, t.pointers) and not is_words(t) for p, t in zip(handed, types, strict=True))
+    words = any(map(is_words, types))
+    return buffers or (function.returns.text != "void" and not words)
 
 
 def reach(usage: Usage, function: Function) -> frozenset[Function]:

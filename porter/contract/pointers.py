@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from porter.contract.body import Body
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
 from porter.source.arithmetic_types import arithmetic
+from porter.source.program import CType
 
 COPIES = frozenset(("cudaMemcpy", "cudaMemcpyAsync", "memcpy"))
 _POINTERS = (
@@ -27,6 +28,11 @@ _CHAIN = 3  # an alias of an alias of an alias
 def is_buffer(type_text: str, pointers: int) -> bool:
     """Returns whether a parameter of this type is a tensor, a pointer or an accessor."""
     return pointers > 0 or "Tensor" in type_text or "Accessor" in type_text
+
+
+def is_words(type_: CType) -> bool:
+    """Returns whether it is `char**`, the words that a program is run with."""
+    return type_.base == "char" and type_.pointers > 1
 
 
 def root(node: Node) -> str:

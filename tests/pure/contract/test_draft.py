@@ -194,6 +194,19 @@ def test_a_benchmark_that_takes_and_gives_nothing_is_looked_past():
     assert contract.name == "run"
 
 
+@pytest.mark.parametrize("head", ["void all(int argc, char** argv)", "int all(int argc, char *argv[])"])
+def test_a_part_of_a_program_that_is_handed_its_words_is_looked_past(head):
+    (contract,) = drafted(
+        BARE
+        + f"""
+        {head} {{ float *x, *y; int n = atoi(argv[1]); scale<<<(n + 255) / 256, 256>>>(x, y, 2, n); }}
+        int main(int argc, char** argv) {{ all(argc, argv); }}
+        """,
+        whole_program=False,
+    )
+    assert (contract.name, contract.entry.kind) == ("scale", EntryKind.KERNEL)
+
+
 def test_main_makes_one_program():
     (contract,) = drafted(LAUNCHER + "\nint main() { run_gather(0, 0, 0, 1, 1, 256, 0); return 0; }")
     assert contract.entry.kind is EntryKind.PROGRAM
