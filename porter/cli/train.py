@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, named_path
-from porter.errors import DONE
+from porter.errors import DONE, UsageError
+
+if TYPE_CHECKING:
+    from porter.learn.rewards import Reward
 
 train = typer.Typer(name="train", help="Train a model on what was measured.", no_args_is_help=True)
 
@@ -92,3 +95,63 @@ def sft(
     tuned = tune(read_steps(steps), model, out, recipe)
     console.document(tuned_document(tuned)) if console.json else console.show(tuned_text(tuned))
     return DONE
+
+
+RunsOption = Annotated[
+    Path, typer.Option("--runs", metavar="DIR", parser=named_path, help="A folder below which the searches lie.")
+]
+RewardOption = Annotated[
+    str,
+    typer.Option("--reward", metavar="NAME", help="gain over the best program in the prompt, or ratio to the parent."),
+]
+UpdatesOption = Annotated[int, typer.Option("--updates", metavar="N", min=1, help="Updates of the weights.")]
+RepliesOption = Annotated[int, typer.Option("--replies", metavar="N", min=2, help="Replies to each prompt.")]
+ReplyTokensOption = Annotated[int, typer.Option("--reply-tokens", metavar="N", min=1, help="The longest reply.")]
+
+
+@train.command()
+def grpo(
+    context: typer.Context,
+    steps: StepsArgument,
+    runs: RunsOption,
+    model: BaseOption,
+    out: FolderOption,
+    reward: RewardOption = "gain",
+    updates: UpdatesOption = 200,
+    replies: RepliesOption = 8,
+    reply_tokens: ReplyTokensOption = 8192,
+    most_tokens: TokensOption = 32_768,
+    learning_rate: RateOption = 1e-6,
+    seed: SeedOption = 0,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Let a language model practise on the prompts of steps: what it replies is executed and judged."""
+    from porter.cli.reward import compute_score
+    from porter.learn.reinforcement import Practice, practise
+    from porter.learn.runs import runs_below
+    from porter.learn.step_files import read_steps
+    from porter.report.learning import practised_document, practised_text
+
+    console: Console = context.obj
+    practice = Practice(updates, replies, most_tokens, reply_tokens, learning_rate, seed=seed)
+    practised = practise(
+        read_steps(steps),
+        runs_below(runs),
+        model,
+        out,
+        kind=_reward(reward),
+        practice=practice,
+        score=lambda reply, asked: compute_score("porter", reply, asked),
+    )
+    console.document(practised_document(practised)) if console.json else console.show(practised_text(practised))
+    return DONE
+
+
+def _reward(name: str) -> Reward:
+    from porter.learn.rewards import Reward
+
+    try:
+        return Reward(name)
+    except ValueError:
+        raise UsageError(f"--reward {name}: there is none", f"the rewards are {', '.join(Reward)}") from None

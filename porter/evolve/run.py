@@ -101,10 +101,10 @@ def _is_of(migration: Migration, options: MigrateOptions, folder: Path) -> bool:
         return False
     about = about_of(migration, options)
     same = {name: state.settings.about.get(name) for name in about} == about and is_kept(migration, folder)
-    return same and _seed_of(state) in (None, files_of(Port(migration.files, ())))
+    return same and seed_of(state) in (None, files_of(Port(migration.files, ())))
 
 
-def _seed_of(state: State) -> tuple[File, ...] | None:
+def seed_of(state: State) -> tuple[File, ...] | None:
     """The files that the search began with; None where it never did."""
     members = (member.candidate for member in state.members.values())
     waiting = (one.candidate for one in state.round.waiting)
@@ -136,7 +136,7 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     wanted = SearchOptions(
         budget, settings.seed, settings.islands, settings.batch, jobs, asked, slow=settings.slow, tell=tell
     )
-    files = _seed_of(state)
+    files = seed_of(state)
     subject = kept(folder, settings.about, port_of(files, folder / ORIGINAL) if files else None, options)
     return _run(subject, settings.about, wanted, folder, progress)
 
@@ -165,7 +165,7 @@ def _searched(
     space = space_of_port(backend, subject.original, subject.target)
     agent = agent_of(wanted.model, wanted.budget, subject, folder, wanted.tell)
     with (
-        _scorer(subject, backend, own=agent is None) as (scorer, measured),
+        scorer_of(subject, backend, own=agent is None) as (scorer, measured),
         evaluator(subject, scorer, progress, wanted.jobs) as judge,
     ):
         _check_scores(folder, about, measured)
@@ -201,8 +201,11 @@ def _came_to(state: State, folder: Path) -> Improved:
 
 
 @contextmanager
-def _scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[tuple[Scorer, Mapping[str, str]]]:
-    """Times where there is a device, else modelled costs; and what a journal says of them."""
+def scorer_of(subject: Subject, backend: Backend, *, own: bool) -> Iterator[tuple[Scorer, Mapping[str, str]]]:
+    """Times where there is a device, else modelled costs; and what a journal says of them.
+
+    With `own` the candidates are porter's, and share a process; else each has one.
+    """
     if missing_device():
         with modelled_scorer(subject, backend) as modelled:
             yield modelled, {_MEASURE: Measure.MODELLED.value}

@@ -61,8 +61,8 @@ def tune(steps: Sequence[Step], model: Path, out: Path, recipe: Recipe) -> Tuned
 
     Raises `InputError` where `model` holds none or no step has a prompt and an edit, `MachineError` without TRL.
     """
-    trl, datasets = _library("trl"), _library("datasets")
-    network, tokenizer = _loaded(model)
+    trl, datasets = library("trl"), library("datasets")
+    network, tokenizer = loaded(model)
     found, left_out = examples(steps, tokenizer, recipe.most_tokens)
     if not found:
         because = ", ".join(f"{count} {why}" for why, count in left_out.items())
@@ -78,6 +78,7 @@ def tune(steps: Sequence[Step], model: Path, out: Path, recipe: Recipe) -> Tuned
         processing_class=tokenizer,
         peft_config=_low_rank(recipe),
     )
+    silence(trainer)
     trainer.train(resume_from_checkpoint=any(out.glob("checkpoint-*")))
     tuned = trainer.model.merge_and_unload() if recipe.lora_rank else trainer.model
     tuned.save_pretrained(out)
@@ -112,7 +113,8 @@ def _unfit(step: Step, tokens: int, most_tokens: int) -> str:
     return f"longer than {most_tokens} tokens" if tokens > most_tokens else ""
 
 
-def _loaded(folder: Path) -> tuple[Any, Any]:
+def loaded(folder: Path) -> tuple[Any, Any]:
+    """Returns the model and the tokenizer in `folder`, ready to be trained. Raises `InputError` where there is none."""
     from porter.agent.local import Local  # noqa: PLC0415 - seconds to import
 
     local = Local.load(folder)
@@ -150,13 +152,19 @@ def _arguments(out: Path, recipe: Recipe) -> Mapping[str, object]:
 def _low_rank(recipe: Recipe) -> object:
     if not recipe.lora_rank:
         return None
-    peft = _library("peft")
+    peft = library("peft")
     return peft.LoraConfig(
         r=recipe.lora_rank, lora_alpha=2 * recipe.lora_rank, target_modules="all-linear", task_type="CAUSAL_LM"
     )
 
 
-def _library(name: str) -> ModuleType:
+def silence(trainer: Any) -> None:  # noqa: ANN401 - TRL's
+    """Keep a trainer from printing to standard output, which is the command's."""
+    trainer.remove_callback(import_module("transformers.trainer_callback").PrinterCallback)
+
+
+def library(name: str) -> ModuleType:
+    """Returns a module that training needs. Raises `MachineError`, which says how it is installed."""
     try:
         return import_module(name)
     except ImportError:

@@ -54,15 +54,23 @@ def steps_of_run(folder: Path, options: MigrateOptions, *, with_prompts: bool = 
     return steps(read.lines, _work(folder, settings), prompt)
 
 
+def runs_below(folder: Path) -> dict[str, Path]:
+    """Returns the folders of all searches in `folder` and below by what steps call them (`Work.run`)."""
+    return {_name(journal.parent): journal.parent for journal in sorted(folder.rglob(NAME))}
+
+
+def _name(folder: Path) -> str:
+    return f"{folder.name} {hashlib.blake2b((folder / NAME).read_bytes(), digest_size=4).hexdigest()}"
+
+
 def _work(folder: Path, settings: Settings) -> Work:
     about, original, contract = settings.about, folder / ORIGINAL, folder / ORIGINAL / CONTRACT
     category = settings.category
     if not category and contract.exists():
         category = load_contracts(contract)[0].category
-    run = f"{folder.name} {hashlib.blake2b((folder / NAME).read_bytes(), digest_size=4).hexdigest()}"
     name = about.get("source", folder.name)
     text = read_text(original / name) if (original / name).is_file() else ""
-    return Work(run, name, category, about.get("target", ""), about.get("arch", ""), text)
+    return Work(_name(folder), name, category, about.get("target", ""), about.get("arch", ""), text)
 
 
 def _task(folder: Path, settings: Settings, options: MigrateOptions) -> Task:

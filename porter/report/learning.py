@@ -9,6 +9,7 @@ from rich.text import Text
 
 from porter.learn.finetuning import Tuned
 from porter.learn.landscape import Landscape
+from porter.learn.reinforcement import Practised
 from porter.learn.schedule_model import ScheduleModel
 from porter.learn.sieve import Sieved
 from porter.report.document import Json
@@ -62,4 +63,22 @@ def tuned_document(tuned: Tuned) -> Json:
         "examples": tuned.examples,
         "left_out": dict(tuned.left_out),
         "losses": list(tuned.losses),
+    }
+
+
+def practised_text(practised: Practised) -> Text:
+    """What a language model practised on, and the mean reward of its first and of its last update."""
+    left_out = "".join(f", {count} steps left out {because}" for because, count in practised.left_out.items())
+    rewards = practised.rewards
+    on_the_way = f"; mean reward {rewards[0]:.3f} at first, {rewards[-1]:.3f} at last" if rewards else ""
+    return Text(f"practised on {practised.prompts} prompts{left_out}{on_the_way}\nwrote {practised.folder}")
+
+
+def practised_document(practised: Practised) -> Json:
+    """The same for programs."""
+    return {
+        "written": str(practised.folder),
+        "prompts": practised.prompts,
+        "left_out": dict(practised.left_out),
+        "rewards": list(practised.rewards),
     }
