@@ -182,3 +182,8 @@ def test_what_has_another_signature_is_refused(source, because):
     found = operator(ALL["pointwise"], [a.name for a in contract.arguments], chosen(STREAMED))
     with pytest.raises(NotSchedulableError, match=because):
         module([(found, contract)], Source(Path("own.cu"), f"#include <torch/extension.h>\n{source}\n"))
+
+
+def test_blocks_that_wait_for_each_other_are_refused():
+    with pytest.raises(NotSchedulableError, match="wait for each other"):
+        written([("softmax", Schedule(Algorithm.SHARED, columns=64, parts=2))])

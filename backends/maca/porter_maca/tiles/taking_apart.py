@@ -136,9 +136,25 @@ class TakingApart:
             return
         self._named(name, value)
         if self.shape(value) and self._is_index(name, value):
-            self.indices[name] = value
+            self.indices[name] = self._in_32_bits(value)
+            self.types.numbers[name] = self.types.of(self.indices[name]) or DType.INT32
         else:
             self._define(name, value, steps)
+
+    def _in_32_bits(self, value: Value) -> Value:
+        """Returns a sum with a number of 32 bits in 32 bits, where it is one: what it is added to has room there."""
+        match value:
+            case Compute("add", (Cast(_, DType.INT32) as first, *others)):
+                return Compute("add", (first, *map(self._narrowed, others)))
+        return value
+
+    def _narrowed(self, value: Value) -> Value:
+        match value:
+            case Name() if self.types.of(value) is DType.INT64:
+                return Cast(value, DType.INT32)
+            case Compute(op, operands):
+                return Compute(op, tuple(map(self._narrowed, operands)))
+        return value
 
     def _define(self, name: str, value: Value, steps: list[Step]) -> None:
         shape = self.shape(value)
@@ -147,7 +163,7 @@ class TakingApart:
         else:
             if self._open is not None and self._open.has_stored and any(isinstance(one, Load) for one in parts(value)):
                 self._close()  # it may load what was stored
-            self._of_elements(name, value, self._elements(shape, steps))
+            self._of_elements(name, value, self._elements(shape, steps), steps)
 
     def _named(self, name: str, value: Value) -> None:
         self.shapes[name] = self.shape(value) or self.shapes.get(name, NO_SHAPE)
@@ -183,7 +199,7 @@ class TakingApart:
     def _is_of_lanes(self, name: str) -> bool:
         return name in self.indices or name in self._stand_for or name in self.lanes.values()
 
-    def _of_elements(self, name: str, value: Value, elements: Elements) -> None:
+    def _of_elements(self, name: str, value: Value, elements: Elements, steps: list[Step]) -> None:
         match value:
             case Load(pointer, mask, other):
                 packs = self._packs(pointer, mask)
@@ -191,7 +207,20 @@ class TakingApart:
                     dtype = self.types.numbers[name]
                     elements.loads.append(LoadPacks(name, packs, other, dtype, elements.shape))
                     return
+                value = replace(value, pointer=self._based(pointer, steps))
         elements.items.append(Define(name, value))
+
+    def _based(self, pointer: Value, steps: list[Step]) -> Value:
+        """Returns a pointer from where the whole block's begin: what is the same for all elements is added once."""
+        base, offsets = pointer_parts(pointer)
+        shared = [one for one in offsets if not self.shape(one)]
+        if not shared:
+            return pointer
+        tensor = self.types.tensor(pointer)
+        name = self.names.fresh(f"{tensor}_tile")
+        self._named(name, summed([base, *shared]))
+        self._of_block(name, summed([base, *shared]), steps)
+        return summed([Name(name), *(one for one in offsets if self.shape(one))])
 
     def _lane(self, name: str, block: str) -> None:
         """Takes in the lanes of an axis, of which C++ sees one at a time."""
@@ -232,7 +261,7 @@ class TakingApart:
         elements = self._elements(shape, steps)
         packs = self._packs(pointer, mask)
         if packs is None:
-            elements.items.append(Store(pointer, value, mask))
+            elements.items.append(Store(self._based(pointer, steps), value, mask))
             return
         is_tile = isinstance(value, Name) and value.name not in self.changing and self.shape(value) == shape
         if not isinstance(value, Name) or not is_tile or self._is_of_lanes(value.name):
