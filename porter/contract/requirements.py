@@ -43,11 +43,18 @@ def _checked(words: Sequence[Token]) -> Iterator[Node]:
     for i, word in enumerate(words[:-1]):
         if word.text not in _CHECKS or words[i + 1].text != "(" or match_bracket(words, i + 1) is None:
             continue
-        first, second = (*(parsed(a) for a in split_arguments(words, i + 1)), None, None)[:2]
+        first, second = (*(parsed(_valued(a)) for a in split_arguments(words, i + 1)), None, None)[:2]
         if word.text.endswith("_EQ") and first is not None and second is not None:
             yield Binary("==", first, second)
         elif first is not None:
             yield first
+
+
+def _valued(words: Sequence[Token]) -> Sequence[Token]:
+    """The last operand of commas in brackets, which is what `("a message", condition)` amounts to."""
+    if words and words[0].text == "(" and match_bracket(words, 0) == len(words) - 1:
+        return _valued(split_arguments(words, 0)[-1]) if len(words) > 2 else words
+    return words
 
 
 def _unrefused(words: Sequence[Token]) -> Iterator[Node]:

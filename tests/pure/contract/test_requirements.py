@@ -98,3 +98,13 @@ def test_multiples_may_be_asked_for_by_bits_and_remainders(refused):
         f"{BARE} int run(float* x, int n) {{ if ({refused}) return -1; scale<<<1, n>>>(x, x, 2, n); }}"
     )
     assert "n % 4 == 0" in contract.conditions
+
+
+@pytest.mark.parametrize("check", ['(void)"whole tiles", n % 4 == 0', '("whole tiles", (n % 4 == 0))', "n % 4 == 0"])
+def test_an_assertion_that_says_its_message_demands_its_condition(check):
+    (contract,) = drafted(f"""{BARE}
+        void run(const float* x, float* y, int n) {{
+            assert(({check}));
+            scale<<<(n + 255) / 256, 256>>>(x, y, 2.f, n);
+        }}""")
+    assert contract.conditions == ("n % 4 == 0",)
