@@ -29,10 +29,12 @@ _NOT_EXECUTED = (FaultKind.UNKNOWN, FaultKind.STOPPED)
 _MOST_CALLS = 160  # of host code, in looking for smaller sizes: some milliseconds each
 _MOST_FOUND = 4
 _MORE = 16  # the part that sizes are enlarged by
+_TURNS = (4, 1)  # times what a grid that stops growing covers in one turn
 # What a call may take to interpret, or the original on the CPU: 4,096 blocks, where grids often stop, take about four
-# seconds of the interpreter, and a million elements one of the executor.
+# seconds of the interpreter, and a million elements one of the executor. Two inputs of a loss are nine million where
+# 2,048 blocks of 512 threads have four turns each.
 MOST_MS = 8_000.0
-_MOST_ELEMENTS = 1 << 22
+_MOST_ELEMENTS = 10 << 20
 _USUAL_ELEMENTS = 4_096  # of the workload whose sizes are kept where they will do: enough to work on, and soon done
 
 
@@ -96,7 +98,7 @@ class DeviceSizes:
         if not plain or not self.judging.edges:
             return ()
         small = min(plain, key=lambda w: abs(_elements(contract, w.sizes) - _USUAL_ELEMENTS))
-        search = _Search(small.sizes, frozenset(self.judging.fixed), known)
+        search = _Search(contract, small.sizes, frozenset(self.judging.fixed), known)
         found = list[Sizes]()
         for one in {(one.what, id(one.candidate)): one for one in reversed(seen)}.values():
             sizes = None if len(found) == _MOST_FOUND else search.smallest(one, found)
@@ -184,7 +186,8 @@ class _Search:
     that will do, by which it stays what it is a multiple of, and then lowered as far as it goes.
     """
 
-    def __init__(self, least: Sizes, fixed: frozenset[str], known: BranchCoverage) -> None:
+    def __init__(self, contract: Contract, least: Sizes, fixed: frozenset[str], known: BranchCoverage) -> None:
+        self._contract = contract
         self._least = least
         self._fixed = fixed
         self._known = known
@@ -204,10 +207,18 @@ class _Search:
         return larger if is_beyond and self._calls < _MOST_CALLS else None
 
     def _with_more(self, seen: _Seen, sizes: Sizes) -> Sizes:
-        """Returns sizes that are a little larger: what has just begun there has more to do."""
+        """Returns sizes that are a little larger: what has just begun there has more to do.
+
+        Blocks of a grid that stops growing get several turns each, where that is soon done: some take four at once.
+        """
         for symbol in sorted(sizes.keys() - self._fixed, key=lambda s: (-sizes[s], s)):
-            larger = {**sizes, symbol: sizes[symbol] + sizes[symbol] // _MORE}
-            sizes = larger if larger != sizes and self._shows(seen, larger) else sizes
+            more = sizes[symbol] // _MORE
+            for times in _TURNS if seen.stops else (1,):
+                larger = {**sizes, symbol: times * sizes[symbol] + more}
+                is_done = times == 1 or _is_short(self._contract, seen, larger)
+                if larger != sizes and is_done and self._shows(seen, larger):
+                    sizes = larger
+                    break
         return sizes
 
     def _lowered(self, seen: _Seen, sizes: Sizes, symbol: str) -> int:

@@ -7,19 +7,19 @@
     marks.coverage()                          # of all that ran since, as plain data
 
 Marked are both outcomes of `if`, `while`, `a if c else b` and the conditions of comprehensions, also where constants of
-a kernel decide them, bodies of `for`, and cases of `match`. What masks choose between are values and no branches. A
-condition is evaluated once; its truth is asked once more than without marks.
+a kernel decide them, bodies of `for`, a second turn of it, and cases of `match`. What masks choose between are values
+and no branches. A condition is evaluated once; its truth is asked once more than without marks.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from porter.branch_coverage import BranchCoverage, Side
+from porter.branch_coverage import RUN_TWICE, BranchCoverage, Side
 
-_WENT, _CAME = "__porter_went__", "__porter_came__"
+_WENT, _CAME, _TURNS = "__porter_went__", "__porter_came__", "__porter_turns__"
 _LONGEST = 60
 
 
@@ -33,7 +33,7 @@ class BranchMarks:
     @property
     def names(self) -> Mapping[str, object]:
         """Returns what marked code calls: it has to find these among its globals."""
-        return {_WENT: self._went, _CAME: self._came}
+        return {_WENT: self._went, _CAME: self._came, _TURNS: self._turns}
 
     def insert_in_host_code(self, tree: ast.Module, file: str) -> None:
         """Mark the functions of a module, in place, but for its kernels: Triton reads these from the file again."""
@@ -67,6 +67,13 @@ class BranchMarks:
 
     def _came(self, number: int) -> None:
         self._taken[number] = 1
+
+    def _turns(self, twice: int, turns: Iterable[object]) -> Iterator[object]:
+        """Yields the `turns` of a loop, the second of which is a side."""
+        for count, turn in enumerate(turns):
+            if count == 1:
+                self._taken[twice] = 1
+            yield turn
 
 
 class _Inserter(ast.NodeTransformer):
@@ -109,6 +116,8 @@ class _Inserter(ast.NodeTransformer):
         if not self._inside:
             return node
         node.body.insert(0, self._mark(node, "entered", text, fails=fails))
+        twice = self._number(node, RUN_TWICE, text, fails=fails)
+        node.iter = _placed(ast.Call(ast.Name(_TURNS, ast.Load()), [twice, node.iter], []), node.iter)
         return [self._mark(node, "", text), node]
 
     def visit_Match(self, node: ast.Match) -> ast.AST:

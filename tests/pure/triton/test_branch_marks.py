@@ -30,8 +30,13 @@ def missing(text, *calls, host=False):
         ("def f(n):\n    if n > 4:\n        return 1\n    return 0", [(5,), (4,)], []),
         ("def f(n):\n    return 1 if n > 4 else 0", [(5,)], [(2, "n > 4", "false")]),
         ("def f(n):\n    while n > 4:\n        n -= 1", [(4,)], [(2, "n > 4", "true")]),
-        ("def f(n):\n    for i in range(n):\n        pass", [(0,)], [(2, "for i in range(n)", "entered")]),
-        ("def f(n):\n    for i in range(n):\n        pass", [(1,)], []),
+        (
+            "def f(n):\n    for i in range(n):\n        pass",
+            [(0,)],
+            [(2, "for i in range(n)", "entered"), (2, "for i in range(n)", "run twice")],
+        ),
+        ("def f(n):\n    for i in range(n):\n        pass", [(1,)], [(2, "for i in range(n)", "run twice")]),
+        ("def f(n):\n    for i in range(n):\n        pass", [(2,)], []),
         ("def f(n):\n    return [i for i in range(n) if i > 9]", [(5,)], [(2, "i > 9", "true")]),
         (
             "def f(n):\n    match n:\n        case 1:\n            pass\n        case 2:\n            pass",

@@ -126,7 +126,7 @@ def test_a_kernel_of_large_sizes_alone_that_leaves_out_the_last_turn_is_wrong(ju
 
 
 def test_what_takes_too_long_to_execute_is_named(judged):
-    outcome = judged("triton", TRITON.replace("STOP", "n").replace("blocks > 300", "blocks > 9000"))
+    outcome = judged("triton", TRITON.replace("STOP", "n").replace("blocks > 300", "blocks > 12000"))
     assert isinstance(outcome, Verified)
     assert "at sizes for a device it launches scaled_in_turns, which no workload did" in outcome.caveat
 
