@@ -53,7 +53,7 @@ class KernelText:
         self._pointers = pointers  # the type of each tensor's pointer
         self._uses = Counter(_uses(taken.steps))
         self._declared: set[str] = set()
-        self._local: dict[str, str] = {}
+        self._local: set[str] = set()  # names of single elements within the loops that are open
         self._indices: dict[str, str] = {}  # the loop variable of each axis
         self._words = {block: taken.names.fresh(word) for block, word in self._loop_words().items()}
         self._expressions = Expressions(taken.types, self._element)
@@ -187,7 +187,7 @@ class KernelText:
         order = self._threads.order(step.shape)
         lanes = {block: self._taken.lanes[block] for block in order}
         self._indices = {block: self._words[block] for block in order}
-        self._local = dict.fromkeys((*local, *lanes.values(), *self._taken.indices), "")
+        self._local = {*local, *lanes.values(), *self._taken.indices}
         needed = _needed(step, self._taken.indices)
         for block in order:
             i, side = self._words[block], self._threads.side(block)
@@ -203,7 +203,7 @@ class KernelText:
         for _ in order:
             indent = indent[4:]
             yield f"{indent}}}"
-        self._indices, self._local = {}, {}
+        self._indices, self._local = {}, set()
 
     def _elementwise(self, step: Elements, needed: set[str], local: set[str]) -> Iterator[str]:
         for name, value in self._taken.indices.items():
@@ -270,35 +270,35 @@ class KernelText:
 
     def _packs_moved(self, verb: str, step: LoadPacks | StorePacks) -> Iterator[str]:
         """Yields the call that moves the packs of a tile, for each of the other axis where it has two."""
-        *slow, fast = self._threads.order(step.shape)
-        side, indent = self._threads.side(fast), ""
-        packs, closing = step.packs, ""
-        for block in slow:
-            i, other = self._words[block], self._threads.side(block)
-            self._indices[block] = i
-            lane = self._taken.lanes[block]
-            self._local = {lane: ""}
-            yield _UNROLL
-            yield f"for (int {i} = 0; {i} < {other.each}; ++{i}) {{"
-            indent, closing = "    ", "}"
-            yield f"{indent}const int {lane} = {other.lane(i)};"
+        *slow, _ = self._threads.order(step.shape)
+        if not slow:
+            yield self._moved(verb, step, "")
+            return
+        (block,) = slow
+        i, side, lane = self._words[block], self._threads.side(block), self._taken.lanes[block]
+        self._indices, self._local = {block: i}, {lane}
+        yield _UNROLL
+        yield f"for (int {i} = 0; {i} < {side.each}; ++{i}) {{"
+        yield f"    const int {lane} = {side.lane(i)};"
+        yield f"    {self._moved(verb, step, f'[{i}]')}"
+        yield "}"
+        self._indices, self._local = {}, set()
+
+    def _moved(self, verb: str, step: LoadPacks | StorePacks, index: str) -> str:
+        packs = step.packs
+        side = self._threads.side(self._threads.order(step.shape)[-1])
         count = self._expressions.text(packs.count, Level.OR)
         if packs.condition is not None:
             count = f"{self._expressions.text(packs.condition, Level.OR)} ? {count} : 0"
-        array = step.name + "".join(f"[{self._words[block]}]" for block in slow)
-        passed = [array, self._text(packs.pointer), side.thread, count]
+        tile, pointer = f"{step.name}{index}", self._text(packs.pointer)
         if isinstance(step, LoadPacks):
-            passed.append(_typed(step.other, step.dtype))
+            passed = [tile, pointer, side.thread, count, _typed(step.other, step.dtype)]
         else:
-            passed[:2] = [passed[1], passed[0]]
-        call = f"{indent}tile::{verb}<{side.threads}, kVector, kPack>({', '.join(passed)});"
+            passed = [pointer, tile, side.thread, count]
+        call = f"tile::{verb}<{side.threads}, kVector, kPack>({', '.join(passed)});"
         others = sorted(self._sides() - step.shape) if verb == "store" else []
-        if others:
-            call = f"if ({' && '.join(f'{self._threads.side(block).thread} == 0' for block in others)}) {call}"
-        yield call
-        if closing:
-            yield closing
-        self._indices, self._local = {}, {}
+        condition = " && ".join(f"{self._threads.side(block).thread} == 0" for block in others)
+        return f"if ({condition}) {call}" if condition else call
 
     def _folded(self, step: Fold) -> str:
         functor = _FUNCTORS[step.combine]

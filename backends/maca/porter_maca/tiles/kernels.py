@@ -10,7 +10,7 @@ from porter.contract.dtype import DType
 from porter.ir.tile.expressions import Axis, Lanes, Load, Name, Running, Value, parts
 from porter.ir.tile.program import Kernel, Launch, Let, Operator, Statement, Store, statements
 from porter_maca.tiles.alignment import PACK
-from porter_maca.tiles.entries import ElementType
+from porter_maca.tiles.entries import GENERIC, ElementType
 from porter_maca.tiles.expressions import CONSTANTS, pointer_parts
 from porter_maca.tiles.kernel_text import KernelText
 from porter_maca.tiles.taking_apart import COLUMNS, ROWS, TakingApart
@@ -18,6 +18,7 @@ from porter_maca.tiles.threads import Threads
 from porter_maca.tiles.types import Types
 
 _HELD = re.compile(r"pow2ceil\(max\((?P<columns>.*), 1\)\)")
+_OF_HELD = ["int kThreads", "int kColumns"]  # what the host chooses by the length of a row
 _NARROWEST, _WIDEST = 64, 1024  # threads of a block: one wave at least
 _WARP = 32  # lanes of the warps that schedules count
 _MOST_EACH = 32  # elements that a thread holds, while there may be more threads
@@ -63,36 +64,25 @@ def written_kernel(
     extents = {name: host.text for name, host in launch.blocks}
     held = _HELD.fullmatch(extents.get(COLUMNS, ""))
     known = {name: int(extents[name]) for name in kernel.blocks if extents.get(name, "").isdecimal()}
-    threads = max(_NARROWEST, launch.warps * _WARP)
+    count = max(_NARROWEST, launch.warps * _WARP)
     used = frozenset(value.block for value in _values(kernel.body) if isinstance(value, Lanes))
     fast = ROWS if ROWS in used and _rows_are_neighbours(kernel) else COLUMNS
-    widest = _widest_pack(kernel, elements, _room(known.get(fast), threads, is_alone=ROWS not in used))
+    widest = _widest_pack(kernel, elements, _room(known.get(fast), count, is_alone=ROWS not in used))
     taken = _taken(kernel, operator, elements, fast, packed=widest > 1 and fast in used)
-    vector = widest if taken.is_packed else 1
-    thread = {word: taken.names.fresh(f"{word}thread") for word in ("", "row_", "column_")}
-    shape = Threads(used, fast, vector, None if held else threads, known, thread, _is_running(kernel))
-    instances = tuple(_instances(threads, vector, known.get(ROWS, 1))) if held else ()
-    stored = kernel.stored_tensors
-    pointers = {n: f"{'' if n in stored else 'const '}{elements[n].name}*" for n in kernel.tensors}
-    body = list(KernelText(taken, shape, pointers).lines())
-    generic = frozenset(name for name in kernel.tensors if elements[name].is_generic)
-    templates = (["typename T"] if generic else []) + (["int kPack"] if vector > 1 else [])
-    templates += ["int kThreads", "int kColumns"] if held else []
-    bounds = "kThreads" if held else str(threads)
-    is_alone = stored <= {one.name for one in (*operator.results, *operator.buffers)}
-    text = _function(kernel, operator, pointers, body, templates, bounds, is_alone=is_alone)
-    asked = taken.alignment if vector > 1 else None
+    pack = widest if taken.is_packed else 1
+    names = {word: taken.names.fresh(f"{word}thread") for word in ("", "row_", "column_")}
+    threads = Threads(used, fast, pack, None if held else count, known, names, _is_running(kernel))
+    asked = (tuple(taken.alignment.sizes), tuple(taken.alignment.tensors)) if pack > 1 else ((), ())
     return WrittenKernel(
         kernel,
         launch,
-        text,
-        vector,
-        tuple(asked.sizes) if asked else (),
-        tuple(asked.tensors) if asked else (),
-        threads,
-        bool(generic),
+        _function(kernel, operator, elements, taken, threads),
+        pack,
+        *asked,
+        count,
+        any(elements[name].is_generic for name in kernel.tensors),
         held["columns"] if held else "",
-        instances,
+        tuple(_instances(count, pack, known.get(ROWS, 1))) if held else (),
     )
 
 
@@ -162,24 +152,24 @@ def _pointers(body: tuple[Statement, ...]) -> Iterator[Value]:
             yield value.pointer
 
 
-def _function(  # noqa: PLR0917 - the parts of a function
-    kernel: Kernel,
-    operator: Operator,
-    pointers: Mapping[str, str],
-    body: list[str],
-    templates: list[str],
-    bounds: str,
-    *,
-    is_alone: bool,
+def _function(
+    kernel: Kernel, operator: Operator, elements: Mapping[str, ElementType], taken: TakingApart, threads: Threads
 ) -> str:
-    """Returns the text of a function; where it `is_alone` with what it stores, its pointers are restricted."""
-    number = "double" if operator.precision is DType.FLOAT64 else "float"
+    """Returns the text of a function; where host code made all that it stores, its pointers are restricted."""
+    stored = kernel.stored_tensors
+    pointers = {n: f"{'' if n in stored else 'const '}{elements[n].name}*" for n in kernel.tensors}
+    is_alone = stored <= {one.name for one in (*operator.results, *operator.buffers)}
     restrict = " __restrict__" if is_alone else ""
+    number = "double" if operator.precision is DType.FLOAT64 else "float"
     parameters = [f"{pointers[name]}{restrict} {name}_ptr" for name in kernel.tensors]
     parameters += [f"int64_t {name}" for name in kernel.sizes]
     parameters += [f"{number} {name}" for name in kernel.numbers]
     parameters += [f"int {name}" for name in kernel.blocks if name not in CONSTANTS]
+    templates = [f"typename {GENERIC}"] if any(elements[name].is_generic for name in kernel.tensors) else []
+    templates += (["int kPack"] if threads.vector > 1 else []) + (_OF_HELD if threads.count is None else [])
+    bounds = "kThreads" if threads.count is None else threads.count
     head = f"template <{', '.join(templates)}>\n" if templates else ""
-    lines = "\n".join(line if line.startswith("#") else f"    {line}" for line in body)
     head += f"__global__ void __launch_bounds__({bounds}) {kernel.name}({', '.join(parameters)}) {{"
+    body = KernelText(taken, threads, pointers).lines()
+    lines = "\n".join(line if line.startswith("#") else f"    {line}" for line in body)
     return f"{head}\n{lines}\n}}\n"
