@@ -172,7 +172,11 @@ def test_an_entry_of_several_types_is_one_template():
     ("source", "because"),
     [
         ("template <class T> torch::Tensor other(torch::Tensor x) { return x; }", "made by a macro or in a header"),
-        ("namespace inner { torch::Tensor case_0(torch::Tensor x, double alpha) { return x; } }", "in a namespace"),
+        (
+            "torch::Tensor case_0(torch::Tensor x, double alpha) { return x; }\n"
+            "torch::Tensor case_0(double alpha, torch::Tensor x) { return x; }",
+            "overloaded",
+        ),
         ("torch::Tensor case_0(torch::Tensor x) { return x; }", "other parameters than its contract"),
         ("void case_0(torch::Tensor x, double alpha) {}", "returns nothing but its formula does"),
     ],
@@ -182,6 +186,25 @@ def test_what_has_another_signature_is_refused(source, because):
     found = operator(ALL["pointwise"], [a.name for a in contract.arguments], chosen(STREAMED))
     with pytest.raises(NotSchedulableError, match=because):
         module([(found, contract)], Source(Path("own.cu"), f"#include <torch/extension.h>\n{source}\n"))
+
+
+def test_an_instance_of_a_template_in_a_namespace_stays_one():
+    program = ALL["pointwise"]
+    contract = contract_of(program, "inner::own")
+    tensors = (*contract.tensors, TensorArg("out", Role.OUT, DType.FLOAT32, ("rows", "columns")))
+    sizes = tuple(ScalarArg(name, "int", name) for name in ("rows", "columns"))
+    entry = Entry(EntryKind.POINTER, "inner::own", ("float",))
+    arguments = (*tensors, *sizes, ScalarArg("alpha", "float", "0.75"))
+    contract = replace(contract, entry=entry, arguments=arguments)
+    found = operator(program, [argument.name for argument in arguments], chosen(STREAMED))
+    source = (
+        "namespace inner {\ntemplate <typename T>\n"
+        "void own(const T* x, T* out, int rows, int columns, float alpha) {}\n}\n"
+    )
+    text = module([(found, contract)], Source(Path("own.cu"), source)).text
+    _, inner = text.split("namespace inner {\n")
+    assert "template <typename T>\nvoid own(const T* x, T* out, int rows, int columns, float alpha);\n" in inner
+    assert "template <>\nvoid own<float>(const float* x, float* out, int rows, int columns, float alpha) {\n" in inner
 
 
 def test_blocks_that_wait_for_each_other_are_refused():

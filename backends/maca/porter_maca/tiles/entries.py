@@ -35,7 +35,11 @@ class ElementType:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function of host code: what it returns, and its parameters, whose names are those of the contract."""
+    """A function of host code: what it returns, and its parameters, whose names are those of the contract.
+
+    `scope` are the namespaces in which it stands. An instance of a template has its arguments in `instance`, such as
+    `<float>`, and `declared` is how the template itself is declared.
+    """
 
     name: str
     returns: str
@@ -43,12 +47,25 @@ class Entry:
     arguments: tuple[Argument, ...]
     is_torch: bool
     is_extern_c: bool
+    scope: tuple[str, ...] = ()
+    instance: str = ""
+    declared: str = ""
 
     @property
     def head(self) -> str:
-        """Returns the function's first line, without its brace."""
-        listed = ", ".join(f"{kind} {name}" for kind, name in self.parameters)
-        return f"{self.returns} {self.name}({listed})"
+        """Returns how the function itself begins, without its brace."""
+        before = 'extern "C" ' if self.is_extern_c else "template <>\n" if self.instance else ""
+        return before + self.head_of(self.name + self.instance)
+
+    def head_of(self, name: str) -> str:
+        """Returns how a function `name` with the same parameters begins."""
+        return f"{self.returns} {name}({', '.join(f'{kind} {name}' for kind, name in self.parameters)})"
+
+    def in_scope(self, text: str) -> str:
+        """Returns `text` within the namespaces of the function."""
+        for name in reversed(self.scope):
+            text = f"namespace {name} {{\n\n{text}\n}}  // namespace {name}\n"
+        return text
 
     @property
     def stream(self) -> str:
@@ -66,15 +83,13 @@ class Entry:
 
 def entry_of(contract: Contract, program: Program) -> Entry:
     """Returns the entry of a contract. Raises `UnprintableError` for one that takes what no port of a formula can."""
-    name, kind = contract.entry.name, contract.entry.kind
-    if contract.entry.template:
-        raise UnprintableError(f"{name} is a template")
+    name, kind, given = contract.entry.name, contract.entry.kind, contract.entry.template
     found = [one for one in program.host_functions if name in (one.name, one.qualified)]
     if len(found) != 1:
         raise UnprintableError(f"{name} is {'overloaded' if found else 'made by a macro or in a header'}")
     (function,) = found
-    if function.scope:
-        raise UnprintableError(f"{name} stands in a namespace")
+    if len(function.template) != len(given):
+        raise UnprintableError(f"{name} is a template of which the contract gives {len(given)} arguments")
     if len(function.params) != len(contract.arguments):
         raise UnprintableError(f"{name} has other parameters than its contract")
     optional = next((one.name for one in contract.tensors if one.optional or one.elements), None)
@@ -83,11 +98,32 @@ def entry_of(contract: Contract, program: Program) -> Entry:
     is_torch = kind is EntryKind.TORCH
     if not is_torch:
         _refuse_untyped(function, contract)
-    parameters = tuple(
-        (_maca(param.type.text), argument.name)
-        for param, argument in zip(function.params, contract.arguments, strict=True)
+    types = {one.name: text for one, text in zip(function.template, given, strict=True)}
+    return Entry(
+        function.name,
+        _maca(_instantiated(function.returns.text, types)),
+        tuple(
+            (_maca(_instantiated(param.type.text, types)), argument.name)
+            for param, argument in zip(function.params, contract.arguments, strict=True)
+        ),
+        contract.arguments,
+        is_torch,
+        function.extern_c,
+        function.scope,
+        f"<{', '.join(map(_maca, given))}>" if given else "",
+        _declared(function) if given else "",
     )
-    return Entry(name, _maca(function.returns.text), parameters, contract.arguments, is_torch, function.extern_c)
+
+
+def _instantiated(text: str, arguments: Mapping[str, str]) -> str:
+    """Returns a type with what the parameters of its template are."""
+    return re.sub(r"[A-Za-z_]\w*", lambda word: arguments.get(word[0], word[0]), text)
+
+
+def _declared(function: Function) -> str:
+    parameters = ", ".join(f"{one.kind} {one.name}" for one in function.template)
+    listed = ", ".join(f"{_maca(one.type.text)} {one.name}" for one in function.params)
+    return f"template <{parameters}>\n{_maca(function.returns.text)} {function.name}({listed});\n"
 
 
 def _refuse_untyped(function: Function, contract: Contract) -> None:

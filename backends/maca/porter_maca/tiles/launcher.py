@@ -43,7 +43,7 @@ def torch_type(dtype: DType) -> str:
 
 
 class Launcher:
-    """Writes the host function `name` of an operator with the parameters of an entry.
+    """Writes the host function of an operator: an entry, or `name` with the parameters of one.
 
     It is instantiated for the element type of `telling`, where that is a parameter of its kernels.
     """
@@ -81,8 +81,8 @@ class Launcher:
         lines = [f"// {_of_maca(self._operator.schedule)}"]
         lines += self._of_torch() if entry.is_torch else self._of_pointers()
         body = "\n".join(f"    {line}" for line in lines)
-        head = entry.head.replace(f" {entry.name}(", f" {self._name}(", 1)
         template = f"template <typename {GENERIC}>\n" if self._telling else ""
+        head = entry.head_of(self._name) if self._name else entry.head
         return f"{template}{head} {{\n{body}\n}}\n"
 
     def _of_torch(self) -> Iterator[str]:

@@ -15,6 +15,7 @@ from porter.schedule.polynomial import NotSchedulableError
 from porter.source.lexer import TokenKind, tokens
 from porter.source.parse import parse
 from porter.source.program import HostForm, Program
+from porter.source.qualified import unqualified
 from porter.source.text import Source
 from porter_maca.port import port_name
 from porter_maca.stamp import stamp
@@ -45,7 +46,7 @@ def _text(operators: Sequence[tuple[Operator, Contract]], program: Program) -> s
     groups: dict[str, list[tuple[Operator, Contract]]] = {}
     for one, contract in operators:
         groups.setdefault(contract.entry.name, []).append((one, contract))
-    taken = set(groups)
+    taken = set(map(unqualified, groups))
     written = []
     for group in groups.values():
         written.append(_written(group, program, taken))
@@ -58,7 +59,7 @@ def _text(operators: Sequence[tuple[Operator, Contract]], program: Program) -> s
     head += f"// Written from its formula and scheduled by porter {__version__}.\n"
     head += _includes([inner, *functions], program)
     parts = [head, f"namespace {{\n\n{inner}\n}}  // namespace\n", *functions]
-    binding = _binding(program, set(groups))
+    binding = _binding(program, {unqualified(name) for name in groups})
     return wrapped("\n".join(parts)) + (f"\n{binding}" if binding else "")
 
 
@@ -74,9 +75,8 @@ class _Written:
 def _written(group: Sequence[tuple[Operator, Contract]], program: Program, taken: Collection[str]) -> _Written:
     """Returns an entry, which chooses by the type of a tensor where it has several instances."""
     entry = entry_of(group[0][1], program)
-    if len(group) == 1:
-        ((one, contract),) = group
-        return _instance(one, contract, entry, taken, entry.name)
+    if len(group) == 1 or entry.instance:
+        return _each(group, program, taken)
     telling = _telling(group, entry)
     name = f"{entry.name}_of"
     generic = _generic(group, telling)
@@ -84,16 +84,30 @@ def _written(group: Sequence[tuple[Operator, Contract]], program: Program, taken
     dtypes = [_dtypes(one, contract)[telling] for one, contract in group]
     calls = [f"{name}<{entry.element(dtype)}>" for dtype in dtypes]
     if any(one != found[0] for one in found):
-        found, names = [], frozenset[str]()
+        found, others = [], frozenset[str]()
         calls = [f"{entry.name}_{dtype.value}" for dtype in dtypes]
         for (one, contract), own in zip(group, calls, strict=True):
-            found.append(_instance(one, contract, entry, {*taken, *names}, own))
-            names |= found[-1].names
+            found.append(_instance(one, contract, entry, {*taken, *others}, own))
+            others |= found[-1].names
     else:
         found = found[:1]
     kernels = tuple(text for one in found for text in (*one.kernels, one.function))
     chosen = _choosing(entry, telling, zip(dtypes, calls, strict=True))
-    return _Written(kernels, chosen, frozenset[str]().union(*(one.names for one in found)))
+    names = frozenset[str]().union(*(one.names for one in found))
+    return _Written(kernels, entry.in_scope(chosen), names)
+
+
+def _each(group: Sequence[tuple[Operator, Contract]], program: Program, taken: Collection[str]) -> _Written:
+    """Returns an entry by itself, or those instances of a template that are contracts' entries."""
+    found: list[_Written] = []
+    names = frozenset[str]()
+    for one, contract in group:
+        entry = entry_of(contract, program)
+        found.append(_instance(one, contract, entry, {*taken, *names}))
+        names |= found[-1].names
+    functions = [*([entry.declared] if entry.declared else []), *(one.function for one in found)]
+    kernels = tuple(text for one in found for text in one.kernels)
+    return _Written(kernels, entry.in_scope("\n".join(functions)), names)
 
 
 def _choosing(entry: Entry, telling: str, instances: Iterable[tuple[DType, str]]) -> str:
@@ -134,7 +148,7 @@ def _instance(  # noqa: PLR0917 - what is written, and for which type
     contract: Contract,
     entry: Entry,
     taken: Collection[str],
-    name: str,
+    name: str = "",
     telling: str = "",
     generic: Collection[str] = (),
 ) -> _Written:
@@ -145,9 +159,8 @@ def _instance(  # noqa: PLR0917 - what is written, and for which type
     for launch in operator.launches:
         kernel = replace(by_name[launch.kernel], name=names.fresh(launch.kernel))
         kernels.append(written_kernel(kernel, replace(launch, kernel=kernel.name), operator, elements))
-    extern = 'extern "C" ' if entry.is_extern_c else ""
     function = Launcher(operator, entry, kernels, elements, name, telling).text()
-    return _Written(tuple(one.text for one in kernels), extern + function, frozenset(k.kernel.name for k in kernels))
+    return _Written(tuple(one.text for one in kernels), function, frozenset(k.kernel.name for k in kernels))
 
 
 def _includes(texts: Sequence[str], program: Program) -> str:
@@ -162,7 +175,7 @@ def _includes(texts: Sequence[str], program: Program) -> str:
 
 def _binding(program: Program, written: set[str]) -> str:
     """Returns how the source gives its functions to Python. Raises `UnprintableError` where it gives others, too."""
-    others = sorted({one.function for one in program.bindings} - written)
+    others = sorted({unqualified(one.function) for one in program.bindings} - written)
     if others:
         raise UnprintableError(f"Python is given {others[0]}, too")
     text = program.source.text
