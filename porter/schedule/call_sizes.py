@@ -72,4 +72,5 @@ def _solved(extent: str, value: str, symbol: str, quotient: str) -> str | None:
         return None
     if symbol in rest.atoms or len(rest.terms) != 1:
         return None
-    return f"{value} {quotient} ({host(rest).text.replace('//', quotient)})"
+    divisor = host(rest).text.replace("//", quotient)
+    return f"{value} {quotient} {divisor if divisor.isidentifier() or divisor.isdecimal() else f'({divisor})'}"

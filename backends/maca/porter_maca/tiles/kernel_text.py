@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
-from porter.ir.tile.expressions import Cast, Compute, Literal, Name, Value, parts
+from porter.ir.tile.expressions import Cast, Compute, Filled, Literal, Name, Value, parts
 from porter.ir.tile.program import Store
 from porter_maca.tiles.expressions import Expressions, Level, literal
 from porter_maca.tiles.steps import (
@@ -55,7 +56,9 @@ class KernelText:
         self._declared: set[str] = set()
         self._local: set[str] = set()  # names of single elements within the loops that are open
         self._indices: dict[str, str] = {}  # the loop variable of each axis
-        self._words = {block: taken.names.fresh(word) for block, word in self._loop_words().items()}
+        words = self._loop_words()
+        fresh = {word: taken.names.fresh(word) for word in sorted(set(words.values()))}
+        self._words = {block: fresh[word] for block, word in words.items()}
         self._expressions = Expressions(taken.types, self._element)
 
     def lines(self) -> Iterator[str]:
@@ -137,12 +140,20 @@ class KernelText:
         for load in step.loads:
             yield from self._loaded(load)
         local = self._locals(step)
+        zeros = [item for item in step.items if self._is_zeroed(item, local)]
         for item in step.items:
             yield from self._declaration(item, step.shape, local)
-        if step.items:
-            yield from self._loop(step, local)
+        if rest := [item for item in step.items if item not in zeros]:
+            yield from self._loop(replace(step, items=rest), local)
         for store in step.stores:
             yield from self._packs_moved("store", store)
+
+    def _is_zeroed(self, item: object, local: set[str]) -> bool:
+        """Returns whether an item is an array that is declared full of zeros."""
+        match item:
+            case Define(name, Filled(0)):
+                return name not in local and name not in self._declared
+        return False
 
     def _locals(self, step: Elements) -> set[str]:
         """Returns the names that are used within the loop alone."""
@@ -158,8 +169,9 @@ class KernelText:
     def _declaration(self, item: object, shape: Shape, local: set[str]) -> Iterator[str]:
         match item:
             case Define(name) if name not in local and name not in self._declared:
+                zeros = " = {}" if self._is_zeroed(item, local) else ""
                 self._declared.add(name)
-                yield f"{type_name(self._taken.types.numbers[name])} {name}{self._extents(shape)};"
+                yield f"{type_name(self._taken.types.numbers[name])} {name}{self._extents(shape)}{zeros};"
             case Accumulate(name, combine):
                 dtype = self._taken.types.numbers[name]
                 yield from self._initial(name, dtype, _start(combine, dtype))
