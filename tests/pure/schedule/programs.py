@@ -130,6 +130,13 @@ def loss():
     return operator(op("add", mean, less), (), (), inputs)
 
 
+def accumulated():
+    """Returns the sums of rows, added to what an argument holds."""
+    inputs = (Input("x", F32, ("rows", "columns")), Input("sums", F32, ("rows",)))
+    body = op("add", Read("sums", (at("i"),)), total(Combine.SUM, [to("k", "columns")], x_at("i", "k")))
+    return operator(body, ("i",), ("rows",), inputs, name="sums")
+
+
 def running(*, exclusive=False, reverse=False):
     end = Affine(Quantity.of(0 if exclusive == (not reverse) else 1), (("j", ONE),))
     if reverse:

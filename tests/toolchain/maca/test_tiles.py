@@ -23,7 +23,7 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter_maca.dialect import MACA
 from porter_maca.tiles.module import module
-from tests.pure.schedule.programs import ALL
+from tests.pure.schedule.programs import ALL, accumulated
 
 STREAMED = Schedule(Algorithm.STREAMED, columns=256, warps=2)
 BY_ROWS = Schedule(Algorithm.STREAMED, rows=8, columns=16, warps=2)
@@ -122,15 +122,36 @@ def job_of(contract, tensors):
     return Job((*passed, *scalars), hardware=HardwareLimits(shared_bytes=65536, dynamic_shared_bytes=65536))
 
 
-@pytest.mark.parametrize("lanes", [64, 32])
-def test_every_algorithm_computes_what_the_program_says(lanes, build_cache):
+def built_by(file, contracts, lanes, cache):
+    """Returns what became of each contract's entry."""
     if missing_compiler():
         pytest.skip(missing_compiler())
-    file, contracts = written(CASES)
     source = Source(Path(file.name), file.text)
     functions = {one.name: one for one in parse(source).host_functions}
     callees = tuple(Callee(c.entry, tuple(p.type for p in functions[c.entry.name].params)) for c in contracts)
-    built = build(BuildRequest(source, (), MACA, callees, lanes), build_cache)
+    return build(BuildRequest(source, (), MACA, callees, lanes), cache)
+
+
+def test_what_all_threads_load_is_stored_when_they_have_met(build_cache):
+    program = accumulated()
+    contract = contract_of(program, "own")
+    x, sums = contract.arguments
+    contract = replace(contract, arguments=(x, replace(sums, role=Role.INOUT)))
+    source = Source(Path("own.cu"), "void own(torch::Tensor x, torch::Tensor sums) {}\n")
+    file = module([(operator(program, ["x", "sums"], chosen(STREAMED)), contract)], source)
+    (one,) = built_by(file, [contract], 64, build_cache)
+    assert not isinstance(one, BuildFailure), one.log
+    tensors = {"x": torch.randn(3, 300), "sums": torch.randn(3)}
+    wanted = tensors["sums"] + tensors["x"].sum(1)
+    done = run(one, job_of(contract, tensors))
+    assert not done.faults, done.faults[0]
+    np.testing.assert_allclose(done.outputs[1].storage, wanted.numpy(), 2e-5, 2e-5)
+
+
+@pytest.mark.parametrize("lanes", [64, 32])
+def test_every_algorithm_computes_what_the_program_says(lanes, build_cache):
+    file, contracts = written(CASES)
+    built = built_by(file, contracts, lanes, build_cache)
     for (name, schedule), contract, one in zip(CASES, contracts, built, strict=True):
         assert not isinstance(one, BuildFailure), one.log
         for sizes in SIZES:
