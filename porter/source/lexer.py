@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -112,7 +113,13 @@ def tokens(text: str, *, line_start: bool = True) -> list[Token]:
 
     `line_start` is False for text from the middle of a line, such as a macro's body, where `#` begins no directive.
     """
-    return list(_scan(text, 0, len(text), fresh_line=line_start))
+    return list(_remembered(text, line_start=line_start))
+
+
+@lru_cache(maxsize=16)
+def _remembered(text: str, *, line_start: bool) -> tuple[Token, ...]:
+    """The tokens of the latest files: one pass after the other asks for those of the same text."""
+    return tuple(_scan(text, 0, len(text), fresh_line=line_start))
 
 
 def directives(text: str) -> list[Token]:
@@ -129,9 +136,14 @@ def directives(text: str) -> list[Token]:
 
 def inside_directive(directive: Token, text: str) -> list[Token]:
     """The tokens after the `#` of a DIRECTIVE token of `text`; offsets count in `text`."""
-    head = _DIRECTIVE_HEAD.match(text, directive.start)
-    start = head.end() if head else directive.start
-    return list(_scan(text, start, directive.end, fresh_line=False))
+    return list(_inside(text, directive.start, directive.end))
+
+
+@lru_cache(maxsize=8192)
+def _inside(text: str, start: int, end: int) -> tuple[Token, ...]:
+    """Those between `start` and `end`, of the directives of the latest files."""
+    head = _DIRECTIVE_HEAD.match(text, start)
+    return tuple(_scan(text, head.end() if head else start, end, fresh_line=False))
 
 
 def significant(stream: Iterable[Token]) -> list[Token]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from porter.findings import Finding
+from porter.source.directives import directives
 from porter.source.edit import Edit
-from porter.source.lexer import TokenKind, tokens
 from porter.source.text import Source
 from porter_maca.api import ApiTable, Renamed, Unsupported
 from porter_maca.places import Places
@@ -30,9 +30,8 @@ class Inclusion:
 
 def inclusions(text: str) -> Iterator[Inclusion]:
     """Every `#include` of `text` that is no comment."""
-    for token in tokens(text):
-        found = _INCLUDE.match(token.text) if token.kind is TokenKind.DIRECTIVE else None
-        if found:
+    for token in directives(text):
+        if found := _INCLUDE.match(token.text):
             start, end = found.span("quoted")
             yield Inclusion(found["path"].strip(), token.start + start, token.start + end)
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from porter.findings import Finding, Severity
 from porter.source.lexer import tokens
 from porter.source.preprocess import preprocess
 from porter.source.text import Source, Span
 from porter_maca.catalogue import finding
+
+
+@lru_cache(maxsize=16)
+def _skipped(source: Source, defines: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """Of the latest files: each is looked at by more than one pass."""
+    return tuple(sorted(preprocess(source, tokens(source.text), defines=defines).skipped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class Places:
     @classmethod
     def of(cls, source: Source, defines: tuple[str, ...] = ()) -> Places:
         """Those of `source` on a device of capability 8.0, with the macros `defines` of the build."""
-        return cls(tuple(sorted(preprocess(source, tokens(source.text), defines=defines).skipped)))
+        return cls(_skipped(source, defines))
 
     def is_compiled(self, span: Span) -> bool:
         """Returns whether the compiler sees what stands at `span`."""

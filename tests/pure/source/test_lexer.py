@@ -127,3 +127,13 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=12).map("".join))
 def test_directives_alone_are_those_among_all_tokens(text):
     assert directives(text) == [t for t in tokens(text) if t.kind is TokenKind.DIRECTIVE]
+
+
+def test_the_tokens_of_a_text_are_the_callers_own():
+    text = "#define N 4\nint n = N;"
+    first = tokens(text)
+    first.clear()
+    assert "".join(token.text for token in tokens(text)) == text
+    inner = inside_directive(tokens(text)[0], text)
+    inner.clear()
+    assert [t.text for t in inside_directive(tokens(text)[0], text)][:1] == ["define"]
