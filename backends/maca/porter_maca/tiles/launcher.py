@@ -127,8 +127,9 @@ class Launcher:
         stored = self._operator.stored_tensors
         for one in self._used:
             name = one.name
+            axes = "1 axis" if len(one.shape) == 1 else f"{len(one.shape)} axes"
             condition = f"{name}.is_cuda() && {name}.dim() == {len(one.shape)}"
-            yield f'TORCH_CHECK({condition}, "{name} must be on the device and have {len(one.shape)} axes");'
+            yield f'TORCH_CHECK({condition}, "{name} must be on the device and have {axes}");'
             is_generic = self._elements[name].is_generic
             if name != self._telling:
                 because = f"of the type of {self._telling}" if is_generic else one.dtype.value
