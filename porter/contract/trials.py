@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,7 @@ from porter.simt.job import Execute, FaultKind, Job, Run, Schedule, Touched
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
+_BEFORE = re.compile(r"at byte -\d")
 _SCALES = (1.0, SMALL_SCALE)  # an extreme shows garbage, as a float 0.01, beside small values only
 SLOW_S = 1.0  # a probe takes milliseconds; that of a product of matrices of 523 takes 4 s, and the next one 32
 _MOST_RUNS, _LONGEST_S = 160, 20.0  # of all readings of a draft: those of an upsampling by 4,099 took 60 s
@@ -55,6 +57,7 @@ class Trials:
     _vain: list[Run] = field(default_factory=list)
     _hangs_on_inputs: bool = True  # what is touched, until a probe shows that inputs that are all alike change nothing
     _endless: set[Selection | Filling] = field(default_factory=set)
+    _grown_in_vain: int = 0
 
     @property
     def are_many(self) -> bool:
@@ -108,12 +111,24 @@ class Trials:
         return self._run(key, lambda: self.execute(replace(job(contract, workload, poison), schedule=schedule)))
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
-        """A probe on allocations that grow until it touches nothing beyond them, or too much, or takes long."""
-        run = self.probe(contract, sizes)
-        while falls_short(contract, run) and self.elements < _MOST_ELEMENTS and run.seconds < SLOW_S:
+        """A probe on allocations that grow until it touches nothing beyond them, or too much, or takes long.
+
+        They keep the size at which it did not; where growing was in vain they are as before, and after a few such
+        probes they grow no more: each of the largest has tens of megabytes to be made, written and read.
+        """
+        run, first = self.probe(contract, sizes), self.elements
+        while self._may_grow(run) and falls_short(contract, run):
             self.elements *= _GROWTH
             run = self.probe(contract, sizes)
+        if self.elements > first and falls_short(contract, run):
+            self.elements, self._grown_in_vain = first, self._grown_in_vain + 1
         return run
+
+    def _may_grow(self, run: Run) -> bool:
+        """Returns whether more elements may be what a run lacks: none are where it reaches before the first."""
+        before = any(f.kind is FaultKind.OUT_OF_BOUNDS and _BEFORE.search(f.message) for f in run.faults)
+        is_small = self.elements < _MOST_ELEMENTS and run.seconds < SLOW_S
+        return is_small and not before and self._grown_in_vain < _MOST_VAIN
 
     def clean(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
         """Returns whether an exact run ends without trouble and computes with nothing that nobody wrote."""

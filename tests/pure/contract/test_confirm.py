@@ -243,6 +243,23 @@ def test_a_first_run_that_dies_far_beyond_its_allocations_is_given_more(open_con
     assert (confirmed.tensors[0].shape, confirmed.conditions) == (("20000 * n",), ())
 
 
+def test_what_is_read_before_the_first_element_is_given_no_more(open_contract, tensor):
+    """A larger allocation is never the answer: each would be made, written and read in vain."""
+    fault = Fault(FaultKind.OUT_OF_BOUNDS, "k.cu", 3, "k", "reads 4 bytes of `x` (262144 bytes) at byte -4", fatal=True)
+    model = Model(lambda scalars, _: [(scalars[0], 0)], lambda *_: fault)
+    confirm(open_contract(tensor("x", "n", role=Role.IN), *sizes("n"), symbols=("n",)), model)
+    assert len({prod(job.arguments[0].shape) for job in model.jobs}) == 1
+
+
+def test_allocations_that_grow_in_vain_are_as_before_in_the_next_probe(open_contract, tensor):
+    fault = Fault(FaultKind.OUT_OF_BOUNDS, "k.cu", 3, "k", "reads 4 bytes of `x` at byte 99999999", fatal=True)
+    model = Model(lambda scalars, _: [(scalars[0], 0)], lambda *_: fault)
+    confirm(open_contract(tensor("x", "n", role=Role.IN), *sizes("n"), symbols=("n",)), model)
+    lengths = [prod(job.arguments[0].shape) for job in model.jobs]
+    assert 1 <= sum(length == max(lengths) for length in lengths) <= 4 * 3
+    assert lengths[-1] == min(lengths)
+
+
 def test_a_flag_that_host_code_refuses_is_given_the_other_way_round(open_contract, tensor):
     drafted = open_contract(tensor("x", "n"), *sizes("n"), ScalarArg("half", "bool", "1"), symbols=("n",))
     fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "", "conversion is supported for half only", fatal=True)
