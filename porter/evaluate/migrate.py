@@ -47,6 +47,7 @@ from porter.source.program import Program
 from porter.source.text import Source
 
 KERNELS_FOLLOWED = "PORT5002"
+_SEED = 20_021  # of what porter's own ports are asked for, so that a port has one verdict
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, KernelsVerified, Verified)
 
@@ -80,15 +81,23 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     """The port held to its original, and what is timed of it."""
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
-    original, port = read_and_ported(source, target, options, progress)
-    if options.from_formula:
-        port = _from_formula(port, source, target, options, progress)
-    migration = held(original, port, target, options, progress)
+    original, followed = read_and_ported(source, target, options, progress)
+    port = _from_formula(followed, source, target, options, progress) if options.from_formula else followed
+    judged = _judging(options, is_anew=port.files != followed.files)
+    migration = held(original, port, target, judged, progress)
     migration = replace(migration, files=()) if port.is_empty else migration
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
         error = backend.compile(port, target, Path(workdir))
     migration = migration if error is None else _not_compiled(migration, error)
     return migration, Subject(port, original, target, of_cuda(original, options.reference))
+
+
+def _judging(options: MigrateOptions, *, is_anew: bool) -> MigrateOptions:
+    """Returns how a port is held to its original: one that `is_anew` follows none of its steps, so that it is asked for
+    all that a candidate of anybody's is asked for.
+    """
+    is_judged = is_anew and options.fidelity is Fidelity.EMULATED
+    return replace(options, seed=_SEED if options.seed is None else options.seed) if is_judged else options
 
 
 def _from_formula(port: Port, source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Port:

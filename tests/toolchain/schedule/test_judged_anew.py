@@ -1,0 +1,29 @@
+"""A port that is written from a formula is judged as anybody's candidate: at sizes that its source names, too."""
+
+import pytest
+
+from porter.evaluate.migrate import migrate
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.outcome import Verified, Wrong
+from porter.simt.compiler import missing_compiler
+
+SOURCE = """
+__global__ void scaled(const float* x, float* y, int rows, int cols) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y;
+  if (c < cols) y[r * cols + c] = x[r * cols + c] * FACTOR;
+}
+void run(const float* x, float* y, int rows, int cols) {
+  scaled<<<dim3((cols + 127) / 128, rows), 128>>>(x, y, rows, cols);
+}
+"""
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [("(2 + cols / 6000)", Wrong), ("2", Verified)])
+def test_a_formula_that_holds_at_small_sizes_alone_is_wrong(tmp_path, build_cache, factor, outcome):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    (tmp_path / "op.cu").write_text(SOURCE.replace("FACTOR", factor))
+    options = MigrateOptions("triton", build_cache, from_formula=True)
+    (migration,) = migrate(tmp_path / "op.cu", options, lambda _: None)
+    assert not any("follows the kernels" in finding.message for finding in migration.findings)
+    assert isinstance(migration.outcome, outcome), migration.outcome
