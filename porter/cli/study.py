@@ -26,7 +26,13 @@ TableOption = Annotated[
 ]
 ArmsOption = Annotated[
     str,
-    typer.Option("--arms", metavar="NAMES", help="Who chooses, by commas: random, order, search, learnt."),
+    typer.Option(
+        "--arms", metavar="NAMES", help="Who chooses, by commas: random, order, search, kriging, learnt, both."
+    ),
+]
+HeldOutOption = Annotated[
+    str,
+    typer.Option("--held-out", metavar="NAME", help="What is not learnt from: the family of an operator, or itself."),
 ]
 EvaluationsOption = Annotated[
     int, typer.Option("--evaluations", metavar="N", min=1, help="Evaluations for each operator.")
@@ -42,20 +48,24 @@ def study(
     landscape: LandscapeOption = _SYNTHETIC,
     table: TableOption = None,
     arms: ArmsOption = "random,search,learnt",
+    held_out: HeldOutOption = "family",
     evaluations: EvaluationsOption = 10,
     seeds: SeedsOption = 3,
     out: OutOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Compare who finds good schedules first, on operators whose family was not learnt from."""
+    """Compare who finds good schedules first, on operators that were not learnt from."""
+    from porter.learn.study import HELD_OUT
     from porter.learn.study import study as studied
     from porter.report.study import study_document, study_text, write_study
 
     console: Console = context.obj
     chosen, (landscapes, about) = _arms(arms), _landscapes(landscape, table)
+    if held_out not in HELD_OUT:
+        raise UsageError(f"--held-out {held_out}: there is no such choice", f"the choices are {', '.join(HELD_OUT)}")
     with console.progress() as step:
-        found = studied(landscapes, chosen, evaluations, seeds, step)
+        found = studied(landscapes, chosen, evaluations, seeds, held_out=held_out, progress=step)
     if out is not None:
         write_study(found, about, out)
     console.document(study_document(found, about)) if console.json else console.show(study_text(found))

@@ -1,6 +1,7 @@
 """The built-in model of schedules: trained from nothing on measured times, it says which schedules to try first.
 
-It foretells by what factor a schedule is slower than the best of its operator, from features that name no operator.
+It foretells how much longer a schedule takes than its own transfers would at full bandwidth, from features that name no
+operator. What a schedule moves is reckoned, not learnt: so it may rank algorithms of which it has seen none.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from porter.errors import InputError, unwritable
 from porter.learn.landscape import Landscape
 from porter.learn.records import plain, record
-from porter.learn.schedule_features import features
+from porter.learn.schedule_features import TRANSFERS, features
 from porter.learn.trees import Floats, Forest, Growth, grown
 from porter.schedule.description import NestDescription
 from porter.schedule.schedule import Schedule
@@ -37,9 +38,14 @@ class ScheduleModel:
     version: int = VERSION
 
     def slowdowns(self, nest: NestDescription, schedules: Sequence[Schedule]) -> Floats:
-        """Returns for each schedule the logarithm of the factor by which it is slower than the best, as foretold."""
+        """Returns for each schedule the logarithm of the factor by which it is slower than what must move, as foretold.
+
+        It is right up to a number that is the same for all schedules.
+        """
         rows = [features(nest, schedule) for schedule in schedules]
-        return self.forest.predicted(np.array([[row.get(name, 0.0) for name in self.names] for row in rows]))
+        table = np.array([[row.get(name, 0.0) for name in self.names] for row in rows])
+        moved: Floats = np.log(np.array([row[TRANSFERS] for row in rows]))
+        return self.forest.predicted(table) + moved
 
     def ranked(self, nest: NestDescription, schedules: Sequence[Schedule]) -> tuple[Schedule, ...]:
         """Returns the schedules, the one that is foretold to be fastest first; of equals the one that came first."""
@@ -62,16 +68,20 @@ def examples(landscapes: Sequence[Landscape]) -> Examples:
     found = [features(one.nest, trial.schedule) for one in landscapes for trial in one.choices]
     names = tuple(dict.fromkeys(name for row in found for name in row))
     rows = np.array([[row.get(name, 0.0) for name in names] for row in found]).reshape(len(found), len(names))
-    targets = np.array([_slowdown(one, trial.microseconds) for one in landscapes for trial in one.choices])
+    targets = np.concatenate([_targets(one) for one in landscapes])
     mean = len(found) / max(1, len(landscapes))
     weights = np.array([mean / len(one.choices) for one in landscapes for _ in one.choices])
     return Examples(names, rows, targets, weights)
 
 
-def _slowdown(landscape: Landscape, microseconds: float | None) -> float:
-    if microseconds is None:
-        return log(_SLOWEST)
-    return min(log(_SLOWEST), log(microseconds / landscape.best_us))
+def _targets(landscape: Landscape) -> Floats:
+    """Returns for each choice how much longer it takes than its own transfers, as a logarithm; bounded above."""
+    needed = max(1, landscape.nest.read_bytes + landscape.nest.written_bytes)
+    found = []
+    for one in landscape.choices:
+        moved = needed * features(landscape.nest, one.schedule)[TRANSFERS]
+        found.append(np.inf if one.microseconds is None else log(one.microseconds / moved))
+    return np.minimum(found, min(found) + log(_SLOWEST))
 
 
 def trained(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from random import Random
 
@@ -19,11 +19,17 @@ from porter.schedule.schedule import Schedule
 
 @dataclass(frozen=True)
 class Searched:
-    """Begins with the schedule that porter would try first, and asks `KrigingProposer` for each that follows."""
+    """Begins with the schedule that porter would try first, and asks `KrigingProposer` for each that follows.
+
+    Where it is not `in_order` it begins with a drawn one.
+    """
+
+    in_order: bool = True
 
     def begin(self, landscape: Landscape, draw: Random) -> Chooser:
-        """Returns who searches; where kriging has nothing to propose the order is followed."""
-        return _Searching(landscape, draw, InOrder().begin(landscape, draw))
+        """Returns who searches; where kriging has nothing to propose the order is followed, or draws go on."""
+        own = landscape if self.in_order else replace(landscape, order=())
+        return _Searching(landscape, draw, InOrder().begin(own, draw))
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,9 @@ def study_text(study: Study) -> Text:
 
 def _head(study: Study) -> str:
     operators = len({one.landscape for played in study.played.values() for one in played})
+    apart = "each held out with its family" if study.held_out == "family" else "each held out by itself"
     return (
-        f"{operators} operators, each with its family held out, {study.evaluations} evaluations, {study.seeds} seeds; "
+        f"{operators} operators, {apart}, {study.evaluations} evaluations, {study.seeds} seeds; "
         "1 is the best schedule of all"
     )
 
@@ -70,7 +71,13 @@ def study_document(study: Study, about: Mapping[str, str]) -> Mapping[str, Json]
         }
         for arm in study.played
     }
-    return {"about": dict(about), "evaluations": study.evaluations, "seeds": study.seeds, "arms": arms}
+    return {
+        "about": dict(about),
+        "held_out": study.held_out,
+        "evaluations": study.evaluations,
+        "seeds": study.seeds,
+        "arms": arms,
+    }
 
 
 def write_study(study: Study, about: Mapping[str, str], file: Path) -> Path:
@@ -78,7 +85,9 @@ def write_study(study: Study, about: Mapping[str, str], file: Path) -> Path:
     raw = {arm: [plain(one) for one in played] for arm, played in study.played.items()}
     try:
         with whole_file(file) as fresh:
-            fresh.write_text(json.dumps({**study_document(study, about), "played": raw}, indent=1) + "\n", "utf-8")
+            fresh.write_text(
+                json.dumps({**study_document(study, about), "played": raw}, separators=(",", ":")) + "\n", "utf-8"
+            )
     except OSError as error:
         raise unwritable(file, error) from error
     return file

@@ -81,6 +81,28 @@ def test_a_held_out_family_is_not_learnt_from(world):
     assert learnt_from == [everything - {family} for family in families(world)]
 
 
+def test_an_operator_may_be_held_out_by_itself(world):
+    learnt_from = []
+
+    def spying(known, seed):
+        assert seed == 0
+        learnt_from.append({one.name for one in known})
+        return Drawn()
+
+    study(world, {"spy": spying}, evaluations=1, seeds=1, held_out="operator")
+    everything = {one.name for one in world}
+    assert learnt_from == [everything - {name} for name in sorted(everything)]
+
+
+def test_trust_in_an_order_that_is_great_enough_follows_it(world):
+    place = landscape([3.0, 4.0, 2.0, 1.0], (2, 0, 3, 1))
+    chooser, told = Learnt(trained(world, 0, Growth(trees=20)), trust=1e3).begin(place, Random(0)), []
+    for _ in WIDTHS:
+        chosen = chooser.chosen(told)
+        told.append((chosen, place.choices[chosen].microseconds))
+    assert [chosen for chosen, _ in told] == [2, 0, 3, 1]
+
+
 def test_what_does_not_run_is_an_evaluation_worth_nothing():
     (one,) = study([landscape([None, 4.0, 2.0, 8.0], (0, 1, 2, 3))], {"order": ARMS["order"]}, 6, 1).played["order"]
     assert one.worths == (0.0, 0.5, 1.0, 1.0, 1.0, 1.0)
@@ -95,6 +117,12 @@ def test_an_arm_tries_every_choice_once(arm):
         told.append((chosen, place.choices[chosen].microseconds))
     assert sorted(chosen for chosen, _ in told) == [0, 1, 2, 3]
     assert told[0][0] == 2
+
+
+def test_kriging_without_the_order_begins_with_a_drawn_schedule():
+    place = landscape([3.0, None, 2.0, 1.0], (2, 0))
+    first = {Searched(in_order=False).begin(place, Random(seed)).chosen([]) for seed in range(20)}
+    assert first == {0, 1, 2, 3}
 
 
 def test_a_model_that_is_wrong_is_corrected_by_what_it_is_told(world):

@@ -69,6 +69,7 @@ def test_a_study_is_a_table_a_document_and_raw_results(table, tmp_path, capsys):
         (["--arms", "random,best"], "there is no arm best"),
         (["--arms", ","], "the arms are"),
         (["--landscape", "tabular"], "tabular with --table"),
+        (["--held-out", "nothing"], "the choices are family, operator"),
         (["--landscape", "moon"], "a landscape is synthetic"),
         (["--table", "nowhere.json"], "a landscape is synthetic"),
         (["--landscape", "tabular", "--table", "nowhere.json"], "cannot be read"),
