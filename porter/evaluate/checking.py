@@ -67,7 +67,7 @@ def _tells_of_rounding(expected: Expected, tolerance: Tolerance | None, wanted: 
     """Returns whether elements differ by nothing but rounding, and a contract allows no more than is usual."""
     usual = DEFAULT_TOLERANCE.get(wanted.dtype)
     is_looser = tolerance is not None and usual is not None and tolerance.rtol > usual.rtol
-    return expected.workload.distribution in _TYPICAL and not is_looser
+    return expected.rounds_otherwise and expected.workload.distribution in _TYPICAL and not is_looser
 
 
 def _without_echoes(contract: Contract, got: Outputs, wanted: int) -> Outputs:

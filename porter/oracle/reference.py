@@ -56,6 +56,7 @@ class Expected:
     `single` names the float64 outputs that the original computes in single precision.
     `largest_term` bounds what may have gone into a sum that cancels, where the yardstick shows how that rounds.
     `construction` is that of the original's own class, where it is one.
+    Where the original has no twin that `rounds_otherwise` nothing is known of how often its elements do.
     """
 
     workload: Workload
@@ -67,6 +68,7 @@ class Expected:
     decides: bool = True
     largest_term: float = 0.0
     construction: Construction | None = None
+    rounds_otherwise: bool = True
 
     def job(self, contract: Contract, schedule: Schedule = Schedule.FORWARD) -> Job:
         """The run of a candidate that is to give these outputs."""
