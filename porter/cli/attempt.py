@@ -18,7 +18,7 @@ from porter.cli.options import check_writable
 from porter.cli.result_files import write_text
 from porter.cli.sources import NamedSource, named_sources
 from porter.errors import DONE, FELL_SHORT, PorterError, exhaustion
-from porter.evaluate.migrate import migrate
+from porter.evaluate.migrate import KERNELS_FOLLOWED, migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
 from porter.measure.stages import Stage
@@ -170,7 +170,8 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
     from porter.evolve.run import improve
 
     migration, found, unsearched, begin = made.migration, None, None, time.monotonic()
-    if isinstance(migration.outcome, Verified):
+    follows_kernels = any(finding.code == KERNELS_FOLLOWED for finding in migration.findings)
+    if isinstance(migration.outcome, Verified) and not (wish.search.only and follows_kernels):
         run = folder / f"{migration.source.path.stem}.{wish.options.target}.search"
         try:
             found = improve(migration, wish.options, wish.search, run, step)

@@ -22,6 +22,7 @@ from porter.cli.options import (
     TargetsOption,
     VerboseFlag,
     checked_file,
+    cores,
     named_path,
 )
 from porter.cli.result_files import JunitOption, SarifOption
@@ -104,6 +105,7 @@ def migrate(
 ) -> int:
     """Port CUDA sources, run ports and originals on the CPU, and compare the results."""
     from porter.cli.attempt import Destination, Show, Wish, attempt_all
+    from porter.evolve.run import choosing
     from porter.measure.deadline import Deadline
     from porter.native.place import missing_device
 
@@ -116,12 +118,12 @@ def migrate(
     if not rounds:
         refuse_without_rounds(evaluations=evaluations, seconds=seconds, tokens=tokens, resume=resume)
         refuse_without_rounds(model=model, base_url=base_url, models=models, model_set=model_set, recording=recording)
-    if from_formula and rounds:
-        raise UsageError("--from-formula does not go with a search", "leave out --rounds or --from-formula")
     asked = [replace(one, from_formula=from_formula) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     proposing = model_of(model, base_url, models, model_set, recording)
     search = search_of(budget, seed, jobs, proposing, again=resume, console=console) if rounds else None
+    if search is None and from_formula and timed:
+        search = choosing(jobs or cores())
     wishes = [Wish(options, console.allowances, search) for options in asked]
     return attempt_all(paths, wishes, Destination(out, force), console, Show(diff, sarif, junit))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from porter.cli.console import Console
+from porter.cli.migrate import FromFormulaFlag
 from porter.cli.options import (
     LONGEST_S,
     ArchOption,
@@ -83,6 +84,7 @@ def run(
     jobs: JobsOption = 0,
     limit: LimitOption = 600.0,
     fresh: FreshFlag = False,
+    from_formula: FromFormulaFlag = False,
     rounds: RoundsOption = 0,
     seconds: SecondsOption = None,
     patience: PatienceOption = None,
@@ -100,7 +102,7 @@ def run(
         refuse_without_rounds(seconds=seconds, patience=patience)
     archs = {name: find_target(find_backend(name), arch).arch for name in target}
     asked = [
-        SuiteOptions(name, out / name, known, jobs or cores(), limit, fresh, rounds, seconds, patience)
+        SuiteOptions(name, out / name, known, jobs or cores(), limit, fresh, rounds, seconds, patience, from_formula)
         for name, known in archs.items()
     ]
     return _run_all(_chosen(suite, view, only), asked, context.obj, junit)

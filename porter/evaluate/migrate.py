@@ -31,8 +31,7 @@ from porter.evaluate.outcome import (
 from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof
 from porter.evaluate.rivals import of_cuda
-from porter.evaluate.scheduled import port_of as scheduled_port
-from porter.evaluate.scheduled import scheduled
+from porter.evaluate.scheduled import formula_of
 from porter.evaluate.side import Side
 from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.findings import Finding, Severity
@@ -103,7 +102,7 @@ def _judging(options: MigrateOptions, *, is_anew: bool) -> MigrateOptions:
 def _from_formula(port: Port, source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Port:
     """Returns the port that is written from what `source` computes; `port` with a finding where there is none."""
     try:
-        return scheduled_port(scheduled(source, target, options, progress), find_backend(target.backend), source)
+        return formula_of(source, target, options, progress).port()
     except (NotSchedulableError, PorterError) as error:
         kept = Finding(KERNELS_FOLLOWED, Severity.WARNING, f"the port follows the kernels of the source: {error}", None)
         return replace(port, findings=(*port.findings, kept))

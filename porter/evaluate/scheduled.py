@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
-from porter.backend import Backend, Port, Target
+from porter.backend import Port, Target
 from porter.contract.contract import Contract, EntryKind, ScalarArg
 from porter.contract.expressions import evaluate, number
 from porter.contract.syntax import ExpressionError
@@ -16,56 +17,108 @@ from porter.evaluate.outcome import Equal
 from porter.findings import Finding, Severity
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tile.program import Operator
-from porter.schedule.nests import Nest
+from porter.registry import find_backend
+from porter.schedule.nests import Nest, nests
 from porter.schedule.operator import operator
 from porter.schedule.polynomial import NotSchedulableError
-from porter.schedule.schedule import Schedule
-from porter.schedule.space import schedules
+from porter.schedule.schedule import Algorithm, Schedule
+from porter.schedule.space import all_schedules, extent, schedules
 from porter.source.text import Source
 
 _ASSUMES = "PORT5003"
 BENCH = "bench"  # the workload at whose sizes an operator is timed
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduled:
-    """An operator of a source with the schedules of its nests, and the contract under which it was lifted.
-
-    `assumptions` are what its formula rests on (see `TensorProgram`).
-    """
+@dataclass(frozen=True)
+class Entry:
+    """What an entry of a source computes, and the contract under which that was lifted."""
 
     contract: Contract
-    operator: Operator
-    assumptions: tuple[str, ...] = ()
+    program: TensorProgram
+
+    @cached_property
+    def nests(self) -> tuple[Nest, ...]:
+        """Returns its nests, in the order in which they are computed."""
+        return nests(self.program)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Returns the sizes for which it is scheduled."""
+        return Sizes.of(self.program, self.contract)
+
+    @property
+    def largest(self) -> Nest:
+        """Returns the nest with most points, whose schedule decides how long the entry takes."""
+        return max(self.nests, key=lambda nest: extent((*nest.rows, *nest.columns), self.sizes))
 
 
-def scheduled(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Scheduled, ...]:
-    """Returns every operator of `source` with the schedule that suits `target` at the largest sizes of its contract.
+@dataclass(frozen=True)
+class Formula:
+    """What a source computes.
 
-    Raises `NotSchedulableError`, which says what could not be lifted or scheduled.
+    Its ports differ in one schedule: that of the nest with most points.
     """
+
+    source: Source
+    target: Target
+    entries: tuple[Entry, ...]
+
+    @cached_property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """Returns the schedules that are worth a try, the most promising first."""
+        return self._schedules(self._main.largest, self._main)
+
+    @cached_property
+    def all_schedules(self) -> tuple[Schedule, ...]:
+        """Returns all that are legal, those of `schedules` first."""
+        found = all_schedules(self._main.largest, self._main.sizes)
+        may_wait = self.target.programs_wait
+        return tuple(one for one in found if may_wait or one.algorithm is not Algorithm.SHARED)
+
+    def port(self, schedule: Schedule | None = None) -> Port:
+        """Returns the source in the language of the target; without a `schedule` with the most promising one.
+
+        Raises `NotSchedulableError` where the schedule does not suit the source, or the language lacks a word.
+        """
+        backend = find_backend(self.target.backend)
+        written = backend.written([(self._operator(one, schedule), one.contract) for one in self.entries], self.source)
+        if written is None:
+            raise NotSchedulableError(f"{backend.name} writes no operator from its formula yet")
+        return Port((written,), tuple(_rests_on(one) for one in self.entries if one.program.assumptions))
+
+    @cached_property
+    def _main(self) -> Entry:
+        return max(self.entries, key=lambda one: extent((*one.largest.rows, *one.largest.columns), one.sizes))
+
+    def _operator(self, entry: Entry, schedule: Schedule | None) -> Operator:
+        varied = entry.largest if schedule is not None and entry is self._main else None
+
+        def choose(nest: Nest) -> Schedule:
+            return schedule if schedule is not None and nest is varied else self._schedules(nest, entry)[0]
+
+        names = tuple(argument.name for argument in entry.contract.arguments)
+        return operator(entry.program, names, choose)
+
+    def _schedules(self, nest: Nest, entry: Entry) -> tuple[Schedule, ...]:
+        return schedules(nest, entry.sizes, programs_wait=self.target.programs_wait)
+
+
+def formula_of(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Formula:
+    """Returns what `source` computes. Raises `NotSchedulableError`, which says what could not be lifted."""
     progress(f"lifting {source.path.name}")
     found = lift(source, replace(options, target=""), progress)
     if not found:
         raise NotSchedulableError("it has no entry")
-    return tuple(_scheduled(one, target) for one in found)
+    return Formula(source, target, tuple(map(_entry, found)))
 
 
-def port_of(found: tuple[Scheduled, ...], backend: Backend, source: Source) -> Port:
-    """Returns the operators in the language of `backend`. Raises `NotSchedulableError` where it cannot write one."""
-    file = backend.written(tuple((one.operator, one.contract) for one in found), source)
-    if file is None:
-        raise NotSchedulableError(f"{backend.name} writes no operator from its formula yet")
-    return Port((file,), tuple(_rests_on(one) for one in found if one.assumptions))
-
-
-def _rests_on(found: Scheduled) -> Finding:
-    """Returns what an operator's formula assumes, which the port does, too."""
-    message = f"the formula of `{found.contract.entry.name}` assumes: {'; '.join(found.assumptions)}"
+def _rests_on(entry: Entry) -> Finding:
+    """Returns what an entry's formula assumes, which the port does, too."""
+    message = f"the formula of `{entry.contract.entry.name}` assumes: {'; '.join(entry.program.assumptions)}"
     return Finding(_ASSUMES, Severity.NOTE, message, None)
 
 
-def _scheduled(lifted: Lifted, target: Target) -> Scheduled:
+def _entry(lifted: Lifted) -> Entry:
     contract, name = lifted.entry.contract, lifted.entry.name
     if contract.entry.kind is EntryKind.KERNEL:
         raise NotSchedulableError(f"{name} is a kernel by itself, whose caller chooses the grid")
@@ -74,13 +127,7 @@ def _scheduled(lifted: Lifted, target: Target) -> Scheduled:
     if len(lifted.programs) != 1:
         raise NotSchedulableError(f"{name} computes something else for each choice of its arguments")
     (program,) = lifted.programs
-    sizes = Sizes.of(program, contract)
-
-    def choose(nest: Nest) -> Schedule:
-        return schedules(nest, sizes, programs_wait=target.programs_wait)[0]
-
-    names = tuple(argument.name for argument in contract.arguments)
-    return Scheduled(contract, operator(program, names, choose), program.assumptions)
+    return Entry(contract, program)
 
 
 class Sizes(dict[str, Fraction]):

@@ -14,10 +14,12 @@ from porter.agent.task import Task, task
 from porter.backend import Backend
 from porter.contract.contract import Contract, Workload
 from porter.evaluate.bench import Bench
+from porter.evaluate.scheduled import Formula
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import File
 from porter.evolve.diagnosis import scored_sizes
 from porter.evolve.evaluator import Scorer, port_of
+from porter.evolve.formula import FormulaProposer
 from porter.evolve.kriging import KrigingProposer
 from porter.evolve.ports import space_of_files
 from porter.evolve.proposer import Proposer
@@ -25,14 +27,20 @@ from porter.evolve.rewrite import RewriteProposer, Rewritten
 from porter.evolve.schedule import ScheduleProposer
 from porter.evolve.space import Space
 from porter.evolve.subject import Subject
+from porter.registry import find_backend
 
 _RECORDING, _MODELS = "model", "models"
 
 
 def proposers_of(
-    subject: Subject, backend: Backend, space: Space, agent: Agent | None, scorer: Scorer
+    subject: Subject, space: Space, agent: Agent | None, scorer: Scorer, formula: Formula | None
 ) -> tuple[Proposer, ...]:
-    """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent` also `llm` and its `model plan`."""
+    """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent` also `llm` and its `model plan`.
+
+    Before them `formula`, where what the original computes is known.
+    """
+
+    backend = find_backend(subject.target.backend)
 
     def around(files: Sequence[File]) -> Space:
         return space_of_files(backend, files, subject.target)
@@ -41,7 +49,9 @@ def proposers_of(
         return backend.rewrites(port_of(files, subject.original.source.path.parent).files)
 
     schedule, kriging, rewrite = ScheduleProposer(space, around), KrigingProposer(space), RewriteProposer(rewritten)
-    of_rules = (schedule, kriging, rewrite, rule_plan(space, around, backend.axes()))
+    of_rules: tuple[Proposer, ...] = (schedule, kriging, rewrite, rule_plan(space, around, backend.axes()))
+    if formula is not None:
+        of_rules = (FormulaProposer(formula), *of_rules)
     if agent is None:
         return of_rules
     asked = task_of(subject, backend, scorer.workloads, scorer.planning)

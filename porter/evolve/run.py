@@ -10,12 +10,14 @@ from pathlib import Path
 
 from porter.agent.profile import Profile
 from porter.backend import Backend, Port
-from porter.errors import InputError
+from porter.errors import InputError, PorterError
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
+from porter.evaluate.scheduled import Formula, formula_of
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.evaluator import Scorer, evaluator, files_of, port_of
 from porter.evolve.events import INTERRUPTED
+from porter.evolve.formula import NAME as FORMULA
 from porter.evolve.journal import NAME
 from porter.evolve.loop import evaluate_all
 from porter.evolve.modelled import modelled_scorer
@@ -28,9 +30,13 @@ from porter.evolve.settings import SEED, Settings
 from porter.evolve.state import State
 from porter.evolve.subject import ORIGINAL, Subject, about_of, is_kept, keep, kept
 from porter.evolve.timed import timed_scorer
+from porter.measure.deadline import Deadline, OutOfTime
 from porter.native.place import missing_device
 from porter.registry import find_backend
+from porter.schedule.polynomial import NotSchedulableError
 
+_LIFTING_S = 60.0
+_CHOOSING_ROUNDS = 4  # of four schedules each
 _MEASURE, _DEVICE = "measure", "device"  # what scores are of, and what timed them
 
 
@@ -44,6 +50,7 @@ class SearchOptions:
 
     Without a `model` candidates come of schedules and of a plan by rules. With `again` a search of the same port that
     is there already goes on, and gives way where it is of another. `tell` hears of what a model fails to do, at once.
+    Where proposers are named in `only`, no others are asked.
     A search that goes on has as many requests of `slow` proposers out as it began with.
     """
 
@@ -55,6 +62,7 @@ class SearchOptions:
     model: Profile | None = None
     again: bool = False
     slow: Mapping[str, int] | None = None
+    only: tuple[str, ...] = ()
     tell: Callable[[str], None] = _say_nothing
 
 
@@ -73,6 +81,11 @@ class Improved:
     def is_better(self) -> bool:
         """Returns whether the best is another than the seed."""
         return self.best is not None and self.best.candidate.origin.proposer != SEED
+
+
+def choosing(jobs: int) -> SearchOptions:
+    """Returns the search in which a port from a formula gets its schedule: some are timed beside each other."""
+    return SearchOptions(Budget(_CHOOSING_ROUNDS), islands=1, batch=4, jobs=jobs, again=True, only=(FORMULA,))
 
 
 def improve(
@@ -134,8 +147,9 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     settings = state.settings
     asked = model or models_about(settings.about)
     wanted = SearchOptions(
-        budget, settings.seed, settings.islands, settings.batch, jobs, asked, slow=settings.slow, tell=tell
-    )
+        budget, settings.seed, settings.islands, settings.batch, jobs, asked,
+        slow=settings.slow, only=settings.proposers, tell=tell,
+    )  # fmt: skip
     files = seed_of(state)
     subject = kept(folder, settings.about, port_of(files, folder / ORIGINAL) if files else None, options)
     return _run(subject, settings.about, wanted, folder, progress)
@@ -164,12 +178,16 @@ def _searched(
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
     agent = agent_of(wanted.model, wanted.budget, subject, folder, wanted.tell)
+    formula = _formula(subject, progress)
+    if formula is None and wanted.only:
+        raise InputError(f"{subject.original.source.path}: its formula is not known", "search without --from-formula")
     with (
         scorer_of(subject, backend, own=agent is None) as (scorer, measured),
-        evaluator(subject, scorer, progress, wanted.jobs) as judge,
+        evaluator(subject, scorer, progress, wanted.jobs, frozenset({FORMULA})) as judge,
     ):
         _check_scores(folder, about, measured)
-        proposers = proposers_of(subject, backend, space, agent, scorer)
+        every = proposers_of(subject, space, agent, scorer, formula)
+        proposers = tuple(one for one in every if not wanted.only or one.name in wanted.only)
         settings = Settings(
             seed=wanted.seed,
             axes=backend.axes(),
@@ -183,6 +201,19 @@ def _searched(
         with searching(folder, settings, wanted.budget, proposers, (seed,)) as search, closing(agent):
             evaluate_all(search, judge.evaluate, wanted.jobs, progress)
             return _came_to(search.state, folder)
+
+
+def _formula(subject: Subject, progress: Progress) -> Formula | None:
+    """Returns what the original computes; None where that is not known, or cannot be written for the target."""
+    deadline = Deadline(_LIFTING_S)
+    try:
+        with deadline.running():
+            options = replace(subject.options, deadline=deadline)
+            formula = formula_of(subject.original.source, subject.target, options, progress)
+        formula.port()
+    except (NotSchedulableError, PorterError, OutOfTime):
+        return None
+    return formula
 
 
 def _check_scores(folder: Path, about: Mapping[str, str], measured: Mapping[str, str]) -> None:

@@ -113,6 +113,10 @@ class TimedScorer:
             self._known.setdefault(built, _Known(files, ranked))
         return replace(ranked, said=f"{ranked.said}\n{planned}")
 
+    def may_win(self, score: Score) -> bool:
+        """Returns whether its interval reaches beyond what the best is worth at least."""
+        return score.high > self._best
+
     def _planned(self, port: Port) -> tuple[str, str]:
         """The digest of what the compiler makes of it, and what a model says; with that all that it runs is compiled.
 

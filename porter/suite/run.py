@@ -29,6 +29,7 @@ class SuiteOptions:
 
     `fresh` runs again what an earlier run in `folder` has a result for. Each port is searched for `rounds` for a better
     one, at most for `seconds`, and no longer than `patience` rounds without any; a search that was cut goes on.
+    Ports are written `from_formula` where that is known.
     """
 
     target: str
@@ -40,15 +41,18 @@ class SuiteOptions:
     rounds: int = 0
     seconds: float | None = None
     patience: int | None = None
+    from_formula: bool = False
 
     @property
     def search(self) -> tuple[str, ...]:
         """Returns how `porter migrate` is told of it."""
+        anew = ("--from-formula", "--jobs", "1") if self.from_formula else ()
         if not self.rounds:
-            return ()
+            return anew
         seconds = () if self.seconds is None else ("--seconds", str(self.seconds))
         patience = () if self.patience is None else ("--patience", str(self.patience))
-        return ("--rounds", str(self.rounds), "--jobs", "1", "--resume", *seconds, *patience)
+        again = ("--resume", *seconds, *patience)
+        return (*(anew or ("--jobs", "1")), "--rounds", str(self.rounds), *again)
 
 
 def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) -> SuiteResult:
