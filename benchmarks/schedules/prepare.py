@@ -3,11 +3,11 @@
     python -m benchmarks.schedules.prepare lift FILE [--only WORD]
     python -m benchmarks.schedules.prepare write FILE FOLDER [--most N] [--jobs N]
 
-The first lifts, which takes a C++ compiler, and keeps the programs in FILE. The second takes FILE alone: FOLDER gets a
-folder for each operator with its modules, numbered, the PyTorch reference, and `about.json` with the schedules and the
-arguments of a call. Of several nests the one with most points is varied, the others keep their first schedule. All that
-`space.schedules` gives are there, and of `space.all_schedules` so many that they are N together. No device is needed;
-`compile.py` and `measure.py` need nothing but FOLDER, PyTorch and Triton.
+The first lifts, which takes a C++ compiler, and keeps the programs in FILE. The second takes FILE alone: FOLDER gets
+a folder for each operator with its modules, numbered, the PyTorch reference, and `about.json` with the schedules and
+the arguments of a call. Of several nests the one with most points is varied, the others keep their first schedule.
+There are N schedules: the first of `space.schedules`, then some that are drawn from `space.all_schedules`. No device
+is needed; `compile.py` and `measure.py` need nothing but FOLDER, PyTorch and Triton.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def variants(program: TensorProgram, contract: Contract, most: int, seed: str) -
     largest = max(found, key=lambda nest: extent((*nest.rows, *nest.columns), sizes))
     names = tuple(argument.name for argument in contract.arguments)
     most = most if largest.columns else most // 2  # all schedules of points are much alike
-    promising = schedules(largest, sizes)
-    others = all_schedules(largest, sizes)[len(promising) :]
+    every = schedules(largest, sizes)
+    others, promising = all_schedules(largest, sizes)[len(every) :], every[:most]
     drawn = Random(seed).sample(others, min(len(others), max(0, most - len(promising))))
     for schedule in (*promising, *drawn):
 

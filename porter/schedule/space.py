@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product as pairs
-from math import prod
+from math import log2, prod
 
-from porter.schedule.loops import Loop
+from porter.schedule.loops import Loop, Reduce, walk
 from porter.schedule.nests import Nest
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.shared_kernels import MOST_SHARING
@@ -25,6 +25,7 @@ _PROGRAMS = 528  # four programs for each of 132 multiprocessors
 _MOST_PARTS = 512
 _SHORT_ROW = 768  # points, below which a tile has several rows
 _HINTED = 6  # schedules that are tried with hints to the cache, too
+_ACCESS_BYTES = 16  # of the widest load or store
 _WARPS = (1, 2, 4, 8, 16, 32)
 _LEAST_FOR_LANE, _MOST_FOR_LANE = 1, 128  # elements of a tile for each of its threads
 
@@ -125,12 +126,30 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     last = extent(nest.rows[-1:], sizes)
     if len(nest.rows) > 1 and last < _SHORT_ROW:
         width = min(256, 1 << max(4, (last - 1).bit_length()))
-        for points, warps in ((max(256, 2 * width), 4), (1024, 4), (2048, 8), (512, 4)):
+        one_row = Schedule(Algorithm.FLAT, columns=width, warps=min(4, max(1, width // 32)))
+        if _window_axes(nest) > 2:  # rows beside each other share less of what they read
+            yield one_row
+        for points, warps in ((1024, 4), (max(256, 2 * width), 4), (2048, 8), (512, 4)):
             if points > width:
                 yield Schedule(Algorithm.FLAT, rows=points // width, columns=width, warps=warps)
-        yield Schedule(Algorithm.FLAT, columns=width, warps=min(4, max(1, width // 32)))
-    for columns, warps in ((1024, 4), (2048, 8), (512, 4), (2048, 4), (4096, 8)):
+        yield one_row
+    widest = 1024 * max(1, _ACCESS_BYTES // _widest_element(nest))  # one access of 16 bytes for each thread
+    if not _window_axes(nest) and extent(nest.rows, sizes) >= _PROGRAMS * widest:
+        yield Schedule(Algorithm.FLAT, columns=widest, warps=32)
+        yield Schedule(Algorithm.FLAT, columns=widest // 2, warps=16)
+    for columns, warps in ((1024, 4), (2048, 8), (256, 1), (512, 4), (2048, 4), (4096, 8)):
         yield Schedule(Algorithm.FLAT, columns=columns, warps=warps)
+
+
+def _window_axes(nest: Nest) -> int:
+    """Returns along how many axes each point reduces what is around it, which takes registers."""
+    windows = (part for result in nest.results for part in walk(result.body) if isinstance(part, Reduce))
+    return max((len(window.loops) for window in windows), default=0)
+
+
+def _widest_element(nest: Nest) -> int:
+    """Returns the bytes of the largest elements that a nest reads or stores."""
+    return max(one.dtype.bytes for one in (*nest.reads, *nest.results))
 
 
 def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
@@ -149,11 +168,12 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         Schedule(Algorithm.HELD, columns=columns, warps=warps)
         for warps in (_warps_for(columns) if len(nest.columns) == 1 and columns <= _LONGEST_HELD else ())
     ]
-    widths = [width for width in (4096, 8192) if width <= columns] or [_power_below(columns)]
+    tiles = ((4096, 8), (8192, 16), (2048, 16), (8192, 8)) if columns > 4096 else ()
     split = [
-        Schedule(Algorithm.SPLIT, columns=width, parts=parts, warps=8 if width > 2048 else 4)
+        Schedule(Algorithm.SPLIT, columns=width, parts=parts, warps=warps)
         for parts in (_parts(rows, columns) if columns > 4096 else ())
-        for width in widths
+        for width, warps in tiles
+        if width <= columns
     ]
     shared = tuple(_shared(nest, sizes))
     if columns > _SHARED_FROM:
@@ -188,7 +208,7 @@ def _running() -> Iterator[Schedule]:
 
 def _streamed(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     widest = _power_below(extent(nest.columns[-1:], sizes))
-    widths = [width for width in (2048, 4096, 8192, 1024, 16384) if width <= widest] or [widest]
+    widths = [width for width in (4096, 2048, 8192, 1024, 16384) if width <= widest] or [widest]
     for width in widths:
         for warps in (4, 8) if width <= 4096 else (8, 16):
             yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
@@ -227,7 +247,7 @@ def _warps_for(columns: int) -> tuple[int, ...]:
 def _parts(rows: int, columns: int) -> Iterator[int]:
     """Yields into how many parts rows are split: as many as fill the device, and some more and fewer."""
     needed = max(1, _PROGRAMS // max(1, rows))
-    first = 1 << (needed - 1).bit_length()
+    first = min(_MOST_PARTS, 1 << round(log2(needed)))
     for parts in (first, 2 * first, first // 2, 4 * first):
         if 2 <= parts <= min(_MOST_PARTS, max(2, columns // 256)):
             yield parts
