@@ -94,7 +94,7 @@ class Formula:
         varied = entry.largest if schedule is not None and entry is self._main else None
 
         def choose(nest: Nest) -> Schedule:
-            return schedule if schedule is not None and nest is varied else self._schedules(nest, entry)[0]
+            return schedule if schedule is not None and nest == varied else self._schedules(nest, entry)[0]
 
         names = tuple(argument.name for argument in entry.contract.arguments)
         return operator(entry.program, names, choose)

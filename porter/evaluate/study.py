@@ -196,7 +196,9 @@ class Originals:
     def in_whole_numbers(self, reference: Reference, execute: Execute) -> Reference | None:
         """`reference` on whole numbers, whose sums are exact; None where it owes nothing to chance."""
         whole, twin = in_whole_numbers(reference), self.twin(reference.contract)
-        return measured(examine(whole, self.source.program, execute), twin) if whole and twin else None
+        if whole is None or twin is None:
+            return None
+        return in_single_precision(measured(examine(whole, self.source.program, execute), twin), execute, twin)
 
     def with_habits(self, reference: Reference) -> Reference:
         """The answers with what the original's own host code does that a candidate's must not do of itself.

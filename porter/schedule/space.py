@@ -129,7 +129,7 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         one_row = Schedule(Algorithm.FLAT, columns=width, warps=min(4, max(1, width // 32)))
         if _window_axes(nest) > 2:  # rows beside each other share less of what they read
             yield one_row
-        for points, warps in ((1024, 4), (max(256, 2 * width), 4), (2048, 8), (512, 4)):
+        for points, warps in ((max(256, 2 * width), 4), (1024, 4), (2048, 8), (512, 4)):
             if points > width:
                 yield Schedule(Algorithm.FLAT, rows=points // width, columns=width, warps=warps)
         yield one_row
@@ -188,7 +188,7 @@ def _shared(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if not _is_read_twice(nest) or not _is_shared_once(nest):
         return
     columns = extent(nest.columns[-1:], sizes)
-    for piece, warps in ((16384, 16), (8192, 8), (32768, 32), (13824, 16), (7168, 8), (32768, 16), (16384, 32)):
+    for piece, warps in ((8192, 16), (8192, 8), (32768, 16), (13824, 16), (16384, 16), (32768, 32), (7168, 8)):
         parts = -(-columns // piece)
         if 2 <= parts <= MOST_SHARING // extent(nest.columns[:-1], sizes):
             yield Schedule(Algorithm.SHARED, columns=columns, parts=parts, warps=warps)
