@@ -149,7 +149,8 @@ def _window_axes(nest: Nest) -> int:
 
 def _widest_element(nest: Nest) -> int:
     """Returns the bytes of the largest elements that a nest reads or stores."""
-    return max(one.dtype.bytes for one in (*nest.reads, *nest.results))
+    read = max((one.dtype.bytes for one in nest.reads), default=1)
+    return max(read, *(one.dtype.bytes for one in nest.results))
 
 
 def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
