@@ -149,16 +149,6 @@ def test_what_has_no_formula_follows_the_kernels_and_says_why(porter, tmp_path):
     assert "scheduled by porter" not in (tmp_path / "porter-out" / "first_triton.py").read_text()
 
 
-def test_a_search_knows_the_formula_of_what_it_searches(porter, tmp_path):
-    shutil.copy(EXAMPLE, tmp_path)
-    done = porter("migrate", "rmsnorm.cu", "--target", "triton", "--rounds", "2", "--seed", "1", "--json")
-    assert done.code == 0, done.stderr
-    journal = (tmp_path / "porter-out" / "rmsnorm.triton.search" / "journal.jsonl").read_text()
-    assert '"formula"' in journal
-    kinds = {json.loads(line).get("proposer") for line in journal.splitlines()}
-    assert "formula" in kinds
-
-
 def test_a_kernel_by_itself_keeps_its_grid(porter, tmp_path):
     (tmp_path / "twice.cu").write_text(
         "__global__ void twice(const float* x, float* y, int n) {\n"

@@ -59,6 +59,14 @@ def test_a_search_is_read_again_and_goes_on(searched, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == further
 
 
+def test_a_search_knows_the_formula_of_what_it_searches(searched):
+    settings, *events = without_clock(searched[1])
+    assert "formula" in settings["settings"]["proposers"]
+    asked = [event for event in events if event.get("proposer") == "formula"]
+    assert asked
+    assert {c["origin"]["note"].split(",")[0] for event in asked for c in event["candidates"]} <= {"flat"}
+
+
 def test_what_was_killed_goes_on_as_if_it_had_not_been(searched, tmp_path):
     source, whole = searched
     run = tmp_path / "scale.triton.search"
