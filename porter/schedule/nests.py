@@ -8,6 +8,7 @@ columns than the rest, its values become a tensor of their own, in a nest before
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -31,7 +32,7 @@ from porter.schedule.loops import (
     walk,
 )
 from porter.schedule.merge import merged
-from porter.schedule.polynomial import NotSchedulableError, product
+from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,59 @@ def is_fold(node: Node) -> TypeGuard[Folding]:
 
 def nests(program: TensorProgram) -> tuple[Nest, ...]:
     """Returns the nests of a program, each after those whose results it reads. Raises `NotSchedulableError`."""
-    splitting = _Splitting({one.name for one in program.inputs})
+    given = {one.name for one in program.inputs}
+    splitting = _Splitting(set(given))
     for result in flattened(program):
         splitting.add(result)
-    return tuple(_fused(splitting.found))
+    found = [_closed(one) for one in _by_rows(splitting.found)]
+    return tuple(_fused(found, given))
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A result over `rows` and `columns`, whose loops are those of the program still."""
+
+    rows: tuple[Loop, ...]
+    columns: tuple[Loop, ...]
+    result: Result
+
+    @property
+    def stores_columns(self) -> bool:
+        """Returns whether it has a value for each column of each row."""
+        return set(self.result.loops) == {*self.rows, *self.columns} and bool(self.columns)
+
+
+def _by_rows(found: Sequence[_Open]) -> Iterator[_Open]:
+    """Yields results; what is computed for each point is taken row by row where another result of as many rows and
+    columns is, so that both are one nest.
+    """
+    shapes = [(len(one.rows), _extents(one)) for one in found if one.stores_columns]
+    for one in found:
+        rows = next((rows for rows, extents in shapes if not one.columns and extents == _extents(one)), None)
+        yield one if rows is None else _Open(one.rows[:rows], one.rows[rows:], one.result)
+
+
+def _extents(one: _Open) -> list[Polynomial]:
+    return [loop.extent for loop in (*one.rows, *one.columns)]
+
+
+def _closed(one: _Open) -> Nest:
+    """Returns the nest of a result; loops that run through memory one after the other are one."""
+    groups = [tuple(loop.name for loop in loops) for loops in (one.rows, one.columns)]
+    (joined,) = merged([one.result], groups)
+    extents = {loop.name: loop for loop in joined.loops}
+    for node in walk(joined.body):
+        if is_fold(node):
+            extents |= {loop.name: loop for loop in node.loops}
+    own = [tuple(extents[name] for name in group if name in extents) for group in groups]
+    return _canonical(Nest(own[0], own[1], (joined,)))
 
 
 class _Splitting:
-    """The nests so far; tensors that were added are called `part`, numbered."""
+    """The results so far; tensors that were added are called `part`, numbered."""
 
     def __init__(self, taken: set[str]) -> None:
-        self.found: list[Nest] = []
+        self.found: list[_Open] = []
         self._taken = taken
         self._parts: dict[Node, str] = {}
 
@@ -103,17 +146,7 @@ class _Splitting:
             self.add(replace(result, body=self._with_parts(result.body, other, extents)))
             return
         body = _over(result.body, columns)
-        self._close(rows, columns, replace(result, body=body))
-
-    def _close(self, rows: tuple[Loop, ...], columns: tuple[Loop, ...], result: Result) -> None:
-        groups = [tuple(loop.name for loop in loops) for loops in (rows, columns)]
-        (joined,) = merged([result], groups)
-        extents = {loop.name: loop for loop in joined.loops}
-        for node in walk(joined.body):
-            if is_fold(node):
-                extents |= {loop.name: loop for loop in node.loops}
-        own = [tuple(extents[name] for name in group if name in extents) for group in groups]
-        self.found.append(_canonical(Nest(own[0], own[1], (joined,))))
+        self.found.append(_Open(rows, columns, replace(result, body=body)))
 
     def _without_nested(self, node: Node, extents: dict[str, Loop]) -> Node:
         """Returns `node` with tensors in place of what is reduced for each point of another reduction."""
@@ -220,11 +253,14 @@ def _depth(node: Node) -> int:
     return own + max(map(_depth, children(node)), default=0)
 
 
-def _fused(found: Sequence[Nest]) -> Iterator[Nest]:
-    """Yields the nests; neighbours over the same loops that do not need each other's results are one."""
+def _fused(found: Sequence[Nest], given: AbstractSet[str]) -> Iterator[Nest]:
+    """Yields the nests; neighbours over the same loops that do not need each other's results are one.
+
+    What reads a tensor that was `given` needs what it held before, whoever writes it.
+    """
     current: Nest | None = None
     for nest in found:
-        if current is not None and _go_together(current, nest):
+        if current is not None and _go_together(current, nest, given):
             current = replace(current, results=(*current.results, *nest.results))
         else:
             if current is not None:
@@ -234,8 +270,8 @@ def _fused(found: Sequence[Nest]) -> Iterator[Nest]:
         yield current
 
 
-def _go_together(first: Nest, second: Nest) -> bool:
-    made = {result.name for result in first.results}
+def _go_together(first: Nest, second: Nest, given: AbstractSet[str]) -> bool:
+    made = {result.name for result in first.results} - given
     return (
         (first.rows, first.columns) == (second.rows, second.columns)
         and bool(first.columns) == bool(second.columns)

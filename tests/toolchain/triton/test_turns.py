@@ -41,3 +41,9 @@ def test_a_launch_after_one_that_failed_is_as_ever(call):
     assert call("meeting", ROWS, 5).faults
     assert call("meeting", ROWS, 4).faults == ()
     assert call("doubled", np.ones(4)).finished
+
+
+def test_rows_end_before_others_begin(call):
+    """Of many rows no more programs wait at once than one row has."""
+    rows = np.tile(ROWS, (2 * MOST_AT_ONCE // 5, 1))
+    assert call("meeting", rows, 4).faults == ()

@@ -54,21 +54,27 @@ class Turns:
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(self._run, program), daemon=True).start()
         self._let(program)
-        if not program.is_over:
+        if program.is_over:
+            self._go_round()  # whoever waited for it is done, too, before others begin
+        else:
             self._waiting.append(program)
 
     def finish(self) -> None:
         """Lets those that wait go on, one after the other, until all have ended."""
         fruitless = 0
         while self._waiting:
-            for program in tuple(self._waiting):
-                program.resumed()
-                self._let(program)
-                if program.is_over:
-                    self._waiting.remove(program)
+            self._go_round()
             fruitless = fruitless + 1 if all(one.is_fruitless for one in self._waiting) else 0
             if fruitless > _MOST_FRUITLESS:
                 raise ProgramsWaitError("programs wait for something that no program does")
+
+    def _go_round(self) -> None:
+        """Lets each program that waits ask once more."""
+        for program in tuple(self._waiting):
+            program.resumed()
+            self._let(program)
+            if program.is_over:
+                self._waiting.remove(program)
 
     def abandon(self) -> None:
         """Ends the programs that still wait, which only a launch that has failed leaves."""
