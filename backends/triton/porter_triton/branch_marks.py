@@ -115,6 +115,8 @@ class _Inserter(ast.NodeTransformer):
         self.generic_visit(node)
         if not self._inside:
             return node
+        if isinstance(node.iter, ast.Tuple | ast.List):  # has as many turns as stand there
+            return [self._mark(node, "", text), node]
         node.body.insert(0, self._mark(node, "entered", text, fails=fails))
         twice = self._number(node, RUN_TWICE, text, fails=fails)
         node.iter = _placed(ast.Call(ast.Name(_TURNS, ast.Load()), [twice, node.iter], []), node.iter)

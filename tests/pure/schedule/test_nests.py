@@ -4,7 +4,7 @@ import pytest
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
-from porter.ir.tensor.program import TensorProgram
+from porter.ir.tensor.program import Output, TensorProgram
 from porter.schedule.nests import nests
 from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 from porter.schedule.statistics import Kind, statistics
@@ -93,3 +93,16 @@ def test_an_output_of_unknown_extent_is_refused():
     lacking = type(out)("out", DType.FLOAT32, ("j",), ("",), out.body)
     with pytest.raises(NotSchedulableError, match="gives the shape of 'out'"):
         nests(TensorProgram("forward", program.symbols, (), program.inputs, (lacking,)))
+
+
+def test_what_is_stored_in_place_is_one_nest_with_the_norm_that_reads_it():
+    """`residual += x` and a norm of the sum: the norm reads what was there before, in the same kernel."""
+    rows = programs.softmax()
+    doubled = programs.op("add", programs.x_at("i", "j"), programs.x_at("i", "j"))
+    program = TensorProgram(
+        rows.name, rows.symbols, rows.parameters, rows.inputs,
+        (Output("x", DType.FLOAT32, ("i", "j"), ("rows", "columns"), doubled), *rows.outputs),
+    )  # fmt: skip
+    (nest,) = nests(program)
+    assert [result.name for result in nest.results] == ["x", "out"]
+    assert (extents(nest.rows), extents(nest.columns)) == ([sizes("rows")], [sizes("columns")])

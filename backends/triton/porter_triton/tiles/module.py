@@ -190,9 +190,12 @@ def _checks(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
     tensors = [one for one in arguments if isinstance(one, TensorArg) and one.name in used]
     for dtype in dict.fromkeys(one.dtype for one in tensors):
         own = [one.name for one in tensors if one.dtype is dtype]
-        yield f"for tensor in ({', '.join(own)},):"
-        yield f"    if tensor.dtype != torch.{dtype.value}:"
-        yield f'        raise TypeError(f"expected torch.{dtype.value} but found {{tensor.dtype}}")'
+        tensor = own[0] if len(own) == 1 else "tensor"
+        indent = "" if len(own) == 1 else "    "
+        if indent:
+            yield f"for tensor in ({', '.join(own)}):"
+        yield f"{indent}if {tensor}.dtype != torch.{dtype.value}:"
+        yield f'{indent}    raise TypeError(f"expected torch.{dtype.value} but found {{{tensor}.dtype}}")'
     stored = operator.stored_tensors
     for one in tensors:
         if one.name in stored:
