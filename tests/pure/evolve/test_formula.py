@@ -2,12 +2,18 @@
 
 from pathlib import Path
 
+from porter.backend import Port
+from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.scheduled import Entry, Formula
+from porter.evaluate.side import original_side
+from porter.evolve.evaluator import Evaluator, Ranked
 from porter.evolve.formula import NAME, FormulaProposer
 from porter.evolve.proposer import Member, Request
 from porter.evolve.scored import Measure, Score, Scored
+from porter.evolve.subject import Subject
 from porter.registry import find_backend
 from porter.schedule.schedule import Algorithm
+from porter.source.parse import parse
 from porter.source.text import Source
 from tests.pure.schedule.programs import ALL
 from tests.toolchain.schedule.test_modules import contract_of
@@ -60,3 +66,28 @@ def test_a_target_whose_programs_may_not_wait_gets_none_that_do():
 def test_all_schedules_have_names_of_their_own():
     every = formula().all_schedules
     assert len({str(schedule) for schedule in every}) == len(every)
+
+
+class Scores:
+    """Gives every candidate the same score, and says that none may win."""
+
+    planning, workloads = None, ()
+
+    def score(self, port):
+        return Ranked(Score(Measure.NATIVE, 0.5, 0.5, 0.5), "half as fast")
+
+    def may_win(self, score):
+        return False
+
+
+def test_what_is_slower_than_the_best_is_not_proven_and_not_verified():
+    backend = find_backend("triton")
+    source = parse(Source(Path("own.cu"), "__global__ void k(float* x) { x[0] = 1; }"))
+    subject = Subject(
+        original_side(source, (), ()), Port((), ()), TARGET, (CONTRACT,), MigrateOptions("triton", Path())
+    )
+    judge = Evaluator(subject, backend, None, (), None, Scores(), frozenset({NAME}))  # nothing is there to prove by
+    (candidate,) = FormulaProposer(formula()).propose(request(count=1))
+    told = judge.evaluate(candidate)
+    assert (told.outcome, told.score) == ("not_verified", None)
+    assert "was not proven" in told.because
