@@ -27,6 +27,7 @@ from porter.evaluate.outcome import (
     Refused,
     Verified,
     Wrong,
+    outcome_words,
 )
 from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof
@@ -80,10 +81,8 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     """The port held to its original, and what is timed of it."""
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
-    original, followed = read_and_ported(source, target, options, progress)
-    port = _from_formula(followed, source, target, options, progress) if options.from_formula else followed
-    judged = _judging(options, is_anew=port.files != followed.files)
-    migration = held(original, port, target, judged, progress)
+    original, port = read_and_ported(source, target, options, progress)
+    migration, port = _held(original, port, source, target, options, progress)
     migration = replace(migration, files=()) if port.is_empty else migration
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
         error = backend.compile(port, target, Path(workdir))
@@ -91,21 +90,33 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     return migration, Subject(port, original, target, of_cuda(original, options.reference))
 
 
-def _judging(options: MigrateOptions, *, is_anew: bool) -> MigrateOptions:
-    """Returns how a port is held to its original: one that `is_anew` follows none of its steps, so that it is asked for
-    all that a candidate of anybody's is asked for.
+def _held(  # noqa: PLR0917 - what is compared with what, and how
+    original: Side, followed: Port, source: Source, target: Target, options: MigrateOptions, progress: Progress
+) -> tuple[Migration, Port]:
+    """Returns the port from the formula, where one is wished for and found right, else the one that `followed` kernels.
+
+    It follows no step of its source, so that it is asked for all that a candidate of anybody's is asked for.
     """
-    is_judged = is_anew and options.fidelity is Fidelity.EMULATED
-    return replace(options, seed=_SEED if options.seed is None else options.seed) if is_judged else options
-
-
-def _from_formula(port: Port, source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Port:
-    """Returns the port that is written from what `source` computes; `port` with a finding where there is none."""
+    if not options.from_formula:
+        return held(original, followed, target, options, progress), followed
     try:
-        return formula_of(source, target, options, progress).port()
+        anew = formula_of(source, target, options, progress).port()
+        migration = held(original, anew, target, _as_anybodys(options), progress)
+        if isinstance(migration.outcome, Verified):
+            return migration, anew
+        outcome = migration.outcome
+        because = f"what its formula gives is {outcome_words(outcome.label)}: {getattr(outcome, 'because', '')}"
     except (NotSchedulableError, PorterError) as error:
-        kept = Finding(KERNELS_FOLLOWED, Severity.WARNING, f"the port follows the kernels of the source: {error}", None)
-        return replace(port, findings=(*port.findings, kept))
+        because = str(error)
+    kept = Finding(KERNELS_FOLLOWED, Severity.WARNING, f"the port follows the kernels of the source: {because}", None)
+    port = replace(followed, findings=(*followed.findings, kept))
+    return held(original, port, target, options, progress), port
+
+
+def _as_anybodys(options: MigrateOptions) -> MigrateOptions:
+    if options.fidelity is not Fidelity.EMULATED:
+        return options
+    return replace(options, seed=_SEED if options.seed is None else options.seed)
 
 
 def read_and_ported(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Side, Port]:
