@@ -25,7 +25,7 @@ def framed(text: str, source: Source, target: Target, helpers: str, *, needs_run
 def after_includes(text: str) -> int:
     """The offset of the line after the includes that come before the first brace; 0 when there are none.
 
-    An include within `#if` counts from its `#endif` on; the guard of a header is no such `#if`.
+    An include within `#if` counts from its `#endif` on; one that stands around all of the text is no such `#if`.
     """
     place = depth = 0
     guard = _guard_depth(text)
@@ -46,11 +46,24 @@ def after_includes(text: str) -> int:
 
 
 def _guard_depth(text: str) -> int:
-    """1 where the whole text stands between `#ifndef NAME`, `#define NAME` and `#endif`, else 0."""
-    directives = [t for t in tokens(text) if t.kind is TokenKind.DIRECTIVE][:2]
-    words = [[w.text for w in significant(inside_directive(d, text))] for d in directives]
-    is_guard = len(words) == 2 and words[0][:1] == ["ifndef"] and words[1][:1] == ["define"]
-    return int(is_guard and words[0][1:2] == words[1][1:2])
+    """The number of conditionals around all code of the text: the guard of a header, the `#ifdef` of a platform."""
+    open_: list[int] = []
+    around: list[int] | None = None
+    branches = 0
+    for token in tokens(text):
+        if token.kind is TokenKind.DIRECTIVE:
+            words = significant(inside_directive(token, text))
+            head = words[0].text if words else ""
+            branches += 1
+            if head in ("else", "elif", "endif"):
+                del open_[-1:]
+            if head in ("if", "ifdef", "ifndef", "else", "elif"):
+                open_.append(branches)
+        elif token.kind not in (TokenKind.BLANK, TokenKind.COMMENT):
+            around = list(open_) if around is None else around
+            while around != open_[: len(around)]:
+                del around[-1:]
+    return len(around or ())
 
 
 def _next_line(text: str, offset: int) -> int:

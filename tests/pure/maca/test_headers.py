@@ -5,6 +5,7 @@ from pathlib import Path
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_maca import MacaBackend
+from porter_maca.frame import after_includes
 
 BACKEND = MacaBackend()
 CHECK = "#pragma once\n#include <cuda_runtime.h>\ninline void cudaCheck(cudaError_t e) { (void)e; }\n"
@@ -71,3 +72,10 @@ def test_an_extension_stays_a_cu_file_and_a_header_a_header():
 def test_a_header_given_twice_is_ported_once():
     files = port('#include "check.h"\n', **{"project/src/check.h": CHECK, "project/src/lib/../check.h": CHECK})
     assert list(files) == ["op.maca.cpp", "check.h"]
+
+
+def test_helpers_stand_before_the_code_of_a_header_that_is_all_of_one_platform():
+    text = "#pragma once\n#if defined(WITH_CUDA)\n#include <cuda.h>\nnamespace a { int f(); }\n#endif\n"
+    assert text[after_includes(text) :].startswith("namespace a")
+    other = "#ifdef WITH_CUDA\n#include <cuda.h>\n#else\nint g();\n#endif\nint f() { return 0; }\n"
+    assert other[after_includes(other) :] == "int f() { return 0; }\n"
