@@ -36,9 +36,9 @@ def schedules(nest: Nest, sizes: Sizes, *, programs_wait: bool = True) -> tuple[
     Those in which programs wait for each other are for devices whose `programs_wait` alone.
     """
     if not nest.columns:
-        return tuple(_hinted(_flat(nest, sizes)))
+        return _hinted(_flat(nest, sizes))
     found = _by_rows(nest, sizes) if rows_are_contiguous(nest) else _by_columns(nest, sizes)
-    return tuple(_hinted(one for one in found if programs_wait or one.algorithm is not Algorithm.SHARED))
+    return _hinted(one for one in found if programs_wait or one.algorithm is not Algorithm.SHARED)
 
 
 def all_schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
@@ -47,10 +47,11 @@ def all_schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
     return tuple(dict.fromkeys([*first, *(one for one in _every(nest, sizes) if _fits(one, nest, sizes))]))
 
 
-def _hinted(found: Iterable[Schedule]) -> Iterator[Schedule]:
+def _hinted(found: Iterable[Schedule]) -> tuple[Schedule, ...]:
+    """Returns schedules, each once, and behind them the first of them with hints to the cache."""
     plain = tuple(dict.fromkeys(found))
-    yield from plain
-    yield from (replace(one, evict_first=True) for one in plain[:_HINTED] if one.algorithm is not Algorithm.SHARED)
+    hinted = (replace(one, evict_first=True) for one in plain[:_HINTED] if one.algorithm is not Algorithm.SHARED)
+    return tuple(dict.fromkeys([*plain, *hinted]))
 
 
 def _every(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
