@@ -1,4 +1,4 @@
-"""What `compile.py` and `measure.py` share: modules that `prepare.py` wrote, and the tensors that they are called with.
+"""Modules that `prepare.py` wrote, and the tensors that they are called with: for `compile.py` and `measure.py`.
 
 It needs PyTorch and Triton alone.
 """

@@ -1,4 +1,4 @@
-"""What `prepare.py lift` keeps of an operator."""
+"""An operator as `prepare.py lift` keeps it."""
 
 from dataclasses import dataclass
 

@@ -66,7 +66,7 @@ class Console:
             yield show
 
     def warn(self, text: str) -> None:
-        """What goes wrong while a command goes on, on stderr at once, whoever watches."""
+        """Writes a warning to stderr at once, also where nobody watches a terminal."""
         from rich.text import Text
 
         _print(Text.assemble(("warning: ", "yellow"), text), sys.stderr)

@@ -1,4 +1,4 @@
-"""What a program is run with: numbers, where its `main` ends without as many words as it reads numbers from.
+"""Finds the words that a program is run with: numbers, where its `main` ends without them and reads numbers.
 
 Other words - names of files, of modes - nobody can guess; a program that wants one is run without any.
 """
@@ -42,7 +42,7 @@ def _read(functions: str, words: str, text: str) -> list[str]:
 
 
 def _wanted(count: str, text: str) -> int:
-    """How many words there are at the least, the program's name among them, where the program does not end at once."""
+    """Returns how many words a program needs, its own name among them, for it not to end at once."""
     ends = r"\)\{?(?:[^{}]*?;)?(?:return\b|(?:std::)?exit\()"
     found = re.findall(rf"\bif\([^;{{}}]*?\b{count}(!=|<=|<|==)(\d+)[^;{{}}]*?{ends}", text)
     turned = re.findall(rf"\bif\([^;{{}}]*?\b(\d+)(!=|>=|>|==){count}\b[^;{{}}]*?{ends}", text)

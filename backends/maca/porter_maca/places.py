@@ -16,7 +16,7 @@ from porter_maca.catalogue import finding
 
 @lru_cache(maxsize=16)
 def _skipped(source: Source, defines: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    """Of the latest files: each is looked at by more than one pass."""
+    """Returns the parts that are not compiled; kept for the latest files, which several passes look at."""
     return tuple(sorted(preprocess(source, tokens(source.text), defines=defines).skipped))
 
 

@@ -11,7 +11,7 @@ _TILES = ("BLOCK_ROWS", "BLOCK_COLUMNS")  # constants that are multiples of the 
 
 
 class Alignment:
-    """What is asked of a call: `sizes` that are multiples of a pack's elements, `tensors` that begin with a pack."""
+    """Collects what a call has to have: `sizes` that are multiples of a pack's elements, `tensors` that begin with one."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.sizes: dict[str, None] = {}

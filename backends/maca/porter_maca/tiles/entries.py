@@ -1,4 +1,4 @@
-"""How an entry of the source is declared: the function that a port has to have, in MACA's names."""
+"""Declares the function that a port has to have for an entry of the source, in MACA's names."""
 
 from __future__ import annotations
 

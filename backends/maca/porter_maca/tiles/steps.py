@@ -1,4 +1,4 @@
-"""What a block does step by step: loops over the elements that a thread has, and what threads do together.
+"""The steps of a block: loops over the elements that a thread has, and what threads do together.
 
 Statements of the tile IR over the same tile become one loop. What a whole block has is computed by each of its threads.
 """
@@ -57,7 +57,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Packs:
-    """Where the elements of a tile lie that are neighbours: `pointer` is that of its first lane, `count` of them count.
+    """A tile whose elements are neighbours in memory: the first lies at `pointer`, and `count` of them count.
 
     `condition` is one on the other axis of the tile, without which none counts.
     """

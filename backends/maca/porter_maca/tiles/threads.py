@@ -1,4 +1,4 @@
-"""How the elements of a tile are shared by the threads of a block."""
+"""Shares the elements of a tile among the threads of a block."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Hosts:
         return constants.given(cx, lowered, kernel.head.header.line)
 
     def arguments(self, kernel: FunctionTree) -> tuple[str, ...]:
-        """What a caller gives a kernel: its parameters, and for a struct among them its fields, `struct.field`."""
+        """Returns what a caller gives a kernel: its parameters, and in place of a struct its fields, `struct.field`."""
         cx = Context(self._unit, self._kernels, kernel, self._taken, self)
         return tuple(name for p in kernel.parameters for name in records.paths(cx, p.name, cx.type(p.type)))
 
