@@ -11,7 +11,7 @@ _TILES = ("BLOCK_ROWS", "BLOCK_COLUMNS")  # constants that are multiples of the 
 
 
 class Alignment:
-    """Collects what a call has to have: `sizes` that are multiples of a pack's elements, `tensors` that begin with one."""
+    """Collects what a call needs: `sizes` that are multiples of a pack's elements, `tensors` that begin with one."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.sizes: dict[str, None] = {}
