@@ -55,7 +55,8 @@ class Target:
     """Everything a rule may ask of hardware. Sizes are per block unless the name says otherwise.
 
     Where `programs_wait` a block that has begun runs until it ends, whatever others do, and what it stores before an
-    atomic release is seen behind an acquire: so blocks of one launch may wait for each other.
+    atomic release is seen behind an acquire: so blocks of one launch may wait for each other. Where `rows_are_held`
+    what porter writes keeps a row of any length that occurs in the registers of one block.
     `chip` is None where no public source gives the numbers of the whole device.
     """
 
@@ -71,6 +72,7 @@ class Target:
     tensor_cores: bool
     async_copy: bool
     programs_wait: bool = False
+    rows_are_held: bool = True
     chip: Chip | None = None
 
 

@@ -72,8 +72,7 @@ class Formula:
     def all_schedules(self) -> tuple[Schedule, ...]:
         """Returns all that are legal, those of `schedules` first."""
         found = all_schedules(self._main.largest, self._main.sizes)
-        may_wait = self.target.programs_wait
-        return tuple(one for one in found if may_wait or one.algorithm is not Algorithm.SHARED)
+        return tuple(one for one in found if one.algorithm not in self._left_out)
 
     def port(self, schedule: Schedule | None = None) -> Port:
         """Returns the source in the language of the target; without a `schedule` with the most promising one.
@@ -100,7 +99,14 @@ class Formula:
         return operator(entry.program, names, choose)
 
     def _schedules(self, nest: Nest, entry: Entry) -> tuple[Schedule, ...]:
-        return schedules(nest, entry.sizes, programs_wait=self.target.programs_wait)
+        found = schedules(nest, entry.sizes, programs_wait=self.target.programs_wait)
+        return tuple(one for one in found if one.algorithm not in self._left_out) or found
+
+    @property
+    def _left_out(self) -> frozenset[Algorithm]:
+        """Returns the algorithms that are not for the target."""
+        waiting = frozenset[Algorithm]() if self.target.programs_wait else frozenset({Algorithm.SHARED})
+        return waiting if self.target.rows_are_held else waiting | {Algorithm.HELD}
 
 
 def formula_of(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Formula:

@@ -196,7 +196,7 @@ def unlaunchable(job: Job) -> str:
 
 
 class FaultKind(StrEnum):
-    """What the executor can see go wrong."""
+    """What the executor can see go wrong. The first of them are numbered as in `fault.h`; others come behind."""
 
     LANE_OUTSIDE_MASK = "lane outside mask"  # a lane calls a warp operation whose mask leaves it out
     LANE_ABSENT = "lane absent"  # a lane in the mask never came, or a lane read one that takes no part
@@ -221,9 +221,9 @@ class FaultKind(StrEnum):
     HOST_WORK = "work of the host"  # the host computed what a kernel was to
     FORGED = "forged answer"  # an answer that the judge's own code did not write
     UNKNOWN = "not executed here"  # something that a device has and the executor does not
-    STOPPED = "grid that stops growing"  # of a call that is not executed: as large as in a smaller call
     UNPUBLISHED = "not published"  # a store of another block, with no fence before the atomic that tells of it
     UNACQUIRED = "not acquired"  # a read of what another block stored, with no fence behind the atomic that tells of it
+    STOPPED = "grid that stops growing"  # of a call that is not executed: as large as in a smaller call
 
 
 # The work is not the candidate's own, whatever its numbers.

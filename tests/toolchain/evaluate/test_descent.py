@@ -81,15 +81,16 @@ int main() {
 """
 WANTS_ARGUMENTS = """
 #include <cstdio>
+#include <cstring>
 __global__ void last(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[0] = x[i];
 }
 int main(int count, char** words) {
-    if (count < 2) { printf("usage: %s N\\n", words[0]); return 0; }
+    if (count < 2) { printf("usage: %s WORD\\n", words[0]); return 0; }
     float* x;
-    cudaMalloc(&x, 4 * atoi(words[1]));
-    last<<<1, 4>>>(x, x, atoi(words[1]));
+    cudaMalloc(&x, 4 * (int)strlen(words[1]));
+    last<<<1, 4>>>(x, x, (int)strlen(words[1]));
 }
 """
 WAITS_FOR_THE_GRID = """
@@ -242,8 +243,8 @@ def test_a_program_that_wants_arguments_does_not_hide_what_its_kernels_do(migrat
         "the program launches no kernel when it is run without arguments; it says: us"
     )
     # Both accesses have their lines.
-    assert "race in last at line 5: " in migration.outcome.because
-    assert "writes it in line 5 with nothing that orders the two" in migration.outcome.because
+    assert "race in last at line 6: " in migration.outcome.because
+    assert "writes it in line 6 with nothing that orders the two" in migration.outcome.because
 
 
 def test_what_is_not_modelled_is_not_held_against_the_source(migrated):

@@ -49,7 +49,7 @@ def test_a_maximum_of_all_but_the_last_of_many_rows_is_wrong(judged):
 def test_a_key_that_loses_zeros_with_a_sign_is_wrong(judged):
     verdict = judged("key >= 0 ?", "key >= -1 ?")
     assert verdict.outcome.label == "wrong"
-    assert "negative zeros" in reason(verdict.outcome)
+    assert any(workload in reason(verdict.outcome) for workload in ("negative zeros", "round numbers"))
 
 
 @pytest.mark.parametrize("key", ["key > -1 ?", "key == -1 ? 0 : key >= 0 ?"])

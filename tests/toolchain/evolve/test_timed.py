@@ -212,8 +212,11 @@ def test_a_search_on_a_device_finds_what_is_fast_there(search, tmp_path):
     found = document["search"]
     assert (found["measure"], found["rounds"]) == ("native", 4)
     assert found["factor"] > 1.1
-    assert {one["scored"]["outcome"] for one in told} == {"verified"}
-    assert all(one["scored"]["score"]["measure"] == "native" for one in told)
+    proven = [one["scored"] for one in told if one["scored"]["outcome"] == "verified"]
+    slower = [one["scored"] for one in told if one["scored"]["outcome"] != "verified"]
+    assert len(proven) > 1
+    assert all(one["score"]["measure"] == "native" for one in proven)
+    assert {one["because"] for one in slower} <= {"it is slower than the best so far, and was not proven"}
     # In the end it is timed beside the original, and beside the port that the search began with.
     beside = {one["name"]: one["speedup"] for one in document["times"][0]["baselines"]}
     assert beside.keys() == {"cuda", "seed"}

@@ -74,7 +74,7 @@ def test_a_header_that_is_included_by_two_names_is_one_file(build_cache, dialect
 
 def test_entries_that_cannot_be_called_leave_the_others_together(build_all):
     text = """
-    struct Peculiar { int n; };
+    struct Peculiar { int n; Peculiar() = delete; explicit Peculiar(void (*)(int)); };
     __global__ void one(int* x) { *x = 1; }
     __global__ void worse(Peculiar* x, Peculiar& y) { x->n = 1; }
     __global__ void two(int* x) { *x = 2; }
