@@ -26,6 +26,8 @@ from porter.schedule.space import all_schedules, extent, schedules
 from porter.source.text import Source
 
 _ASSUMES = "PORT5003"
+# Several programs a row pay where rows are long and few; where no size is known any may come.
+_OF_FEW_ROWS = frozenset((Algorithm.SPLIT, Algorithm.SHARED))
 BENCH = "bench"  # the workload at whose sizes an operator is timed
 
 
@@ -40,6 +42,11 @@ class Entry:
     def nests(self) -> tuple[Nest, ...]:
         """Returns its nests, in the order in which they are computed."""
         return nests(self.program)
+
+    @property
+    def has_bench(self) -> bool:
+        """Returns whether the contract says at which sizes the entry has to be fast."""
+        return any(workload.name == BENCH for workload in self.contract.workloads)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -100,7 +107,8 @@ class Formula:
 
     def _schedules(self, nest: Nest, entry: Entry) -> tuple[Schedule, ...]:
         found = schedules(nest, entry.sizes, programs_wait=self.target.programs_wait)
-        return tuple(one for one in found if one.algorithm not in self._left_out) or found
+        legal = tuple(one for one in found if one.algorithm not in self._left_out) or found
+        return legal if entry.has_bench else tuple(sorted(legal, key=lambda one: one.algorithm in _OF_FEW_ROWS))
 
     @property
     def _left_out(self) -> frozenset[Algorithm]:
