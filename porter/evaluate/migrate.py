@@ -32,7 +32,7 @@ from porter.evaluate.outcome import (
 from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof
 from porter.evaluate.rivals import of_cuda
-from porter.evaluate.scheduled import formula_of
+from porter.evaluate.scheduled import Formula, formula_of
 from porter.evaluate.side import Side
 from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.findings import Finding, Severity
@@ -100,8 +100,9 @@ def _held(  # noqa: PLR0917 - what is compared with what, and how
     if not options.from_formula:
         return held(original, followed, target, options, progress), followed
     try:
-        anew = formula_of(source, target, options, progress).port()
-        migration = held(original, anew, target, _as_anybodys(options), progress)
+        formula = formula_of(source, target, options, progress)
+        anew = formula.port()
+        migration = held(original, anew, target, _as_anybodys(options, formula), progress)
         if isinstance(migration.outcome, Verified):
             return migration, anew
         outcome = migration.outcome
@@ -113,10 +114,11 @@ def _held(  # noqa: PLR0917 - what is compared with what, and how
     return held(original, port, target, options, progress), port
 
 
-def _as_anybodys(options: MigrateOptions) -> MigrateOptions:
+def _as_anybodys(options: MigrateOptions, formula: Formula) -> MigrateOptions:
+    """Returns how a candidate is judged that is for the element types of `formula`: the verdict names the others."""
     if options.fidelity is not Fidelity.EMULATED:
         return options
-    return replace(options, seed=_SEED if options.seed is None else options.seed)
+    return replace(options, seed=_SEED if options.seed is None else options.seed, dtypes=formula.dtypes)
 
 
 def read_and_ported(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Side, Port]:

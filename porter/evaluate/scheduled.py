@@ -9,6 +9,7 @@ from functools import cached_property
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, EntryKind, ScalarArg
+from porter.contract.dtype import DType
 from porter.contract.expressions import evaluate, number
 from porter.contract.syntax import ExpressionError
 from porter.evaluate.lift import Lifted, lift
@@ -69,6 +70,11 @@ class Formula:
     source: Source
     target: Target
     entries: tuple[Entry, ...]
+
+    @property
+    def dtypes(self) -> frozenset[DType]:
+        """Returns the element types that its ports take and return."""
+        return frozenset(tensor.dtype for entry in self.entries for tensor in entry.contract.tensors)
 
     @cached_property
     def schedules(self) -> tuple[Schedule, ...]:

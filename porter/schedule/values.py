@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
@@ -152,7 +152,7 @@ class Values:
             if isinstance(simpler, Apply) and simpler.op == "multiply" and len(set(simpler.operands)) == 1:
                 self.uses[simpler.operands[0]] += 1
             return self._made(simpler, block)
-        operands = list(node.operands)
+        operands = self._factors(node.operands) if node.op == "multiply" else list(node.operands)
         if node.op == "add":
             return self._sum(operands, block)
         if node.op == "select" and not _is_truth(operands[0]):
@@ -160,6 +160,15 @@ class Values:
             condition = Compute("not", (Compute("equal", (self._operand(operands[0], block), zero)),))
             return Compute("select", (condition, *(self._operand(one, block) for one in operands[1:])))
         return Compute(node.op, tuple(self._number(one, block, node.op) for one in operands))
+
+    def _factors(self, operands: Sequence[Node]) -> list[Node]:
+        """Returns the factors of a product: elements, what a row was reduced to, then what all rows share.
+
+        So an element near the largest number meets its norm first; times a weight it might be infinite.
+        """
+        if not any(is_fold(part) for one in operands if self.is_of_row(one) for part in walk(one)):
+            return list(operands)
+        return sorted(operands, key=lambda one: 1 if self.is_of_row(one) else 0 if free(one) - self.columns else 2)
 
     def _number(self, node: Node, block: Block, op: str) -> Value:
         value = self._operand(node, block)
