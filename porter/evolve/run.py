@@ -195,7 +195,7 @@ def _searched(
             seed=wanted.seed,
             axes=backend.axes(),
             proposers=tuple(proposer.name for proposer in proposers),
-            priors=_PRIORS,
+            priors=_PRIORS if agent is None else (),  # a model has as good a chance
             islands=wanted.islands,
             batch=wanted.batch,
             slow=wanted.slow if wanted.slow is not None else agent.at_once if agent else {},
