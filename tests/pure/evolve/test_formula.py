@@ -48,8 +48,9 @@ def test_the_first_candidates_are_the_most_promising_schedules():
 def test_nothing_is_proposed_twice_and_steps_go_from_the_best():
     proposer, history = FormulaProposer(formula()), []
     for _ in range(2):
-        history += [told(c, 3.0 if "32 warps" in c.origin.note else 1.0) for c in proposer.propose(request(history))]
-    best = next(m.candidate.origin.note for m in history if m.scored.score.factor == 3.0)
+        found = proposer.propose(request(history))
+        history += [told(candidate, float(len(history) + place)) for place, candidate in enumerate(found, 1)]
+    best = history[-1].candidate.origin.note
     found = proposer.propose(request(history))
     assert not {c.digest for c in found} & {m.candidate.digest for m in history}
     assert all(c.origin.note.startswith(best.split(",")[0]) for c in found)
