@@ -1,4 +1,4 @@
-"""Whether most elements of an answer in 16 or 8 bits are rounded as the original's are.
+"""Checks that most elements of an answer in 16 or 8 bits are rounded as the original's are.
 
 A bound on each element cannot say that: it has to allow the few steps that one element of many may be off by, and a
 number that was stored through bfloat16 lies within the four steps of float16 that are allowed, one that was cut off

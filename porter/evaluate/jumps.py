@@ -107,13 +107,13 @@ class _Halving:
         self._known: dict[float, Floats | None] = {}
 
     def answer(self, value: float) -> Floats | None:
-        """What it gives."""
+        """Returns the answer of the original where the number is `value`."""
         if value not in self._known:
             self._known[value] = self._number.answer(self._execute, value)
         return self._known[value]
 
     def place(self, low: float, high: float, elements: slice, most: int = 64) -> tuple[float, float] | None:
-        """What is left of `low` to `high` after `most` halvings, always the half in which `elements` change more.
+        """Returns what is left of `low` to `high` after `most` halvings, each the half where `elements` change more.
 
         None where they change steadily.
         """

@@ -34,7 +34,7 @@ BENCH = "bench"  # the workload at whose sizes an operator is timed
 
 @dataclass(frozen=True)
 class Entry:
-    """What an entry of a source computes, and the contract under which that was lifted."""
+    """An entry of a source: what it computes, and the contract under which that was lifted."""
 
     contract: Contract
     program: TensorProgram
@@ -62,7 +62,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Formula:
-    """What a source computes.
+    """The formula of a source: what each of its entries computes.
 
     Its ports differ in one schedule: that of the nest with most points.
     """

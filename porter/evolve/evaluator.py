@@ -63,8 +63,12 @@ class Scorer(Protocol):
         """Returns how good a port is that computes what the seed does."""
         ...
 
+    def keep(self, score: Score) -> None:
+        """Takes note of the score of a candidate that was found right, which others have to beat."""
+        ...
+
     def may_win(self, score: Score) -> bool:
-        """Returns whether what has this score may be better than the best so far."""
+        """Returns whether what has this score may be better than the best that was found right."""
         ...
 
 
@@ -106,6 +110,8 @@ class Evaluator:
             ranked = ranked or self.scorer.score(port)
             if ranked.score is None and (unbuilt := _not_compiled(ported)):
                 return _failed(candidate, unbuilt)
+        if ranked.score is not None:
+            self.scorer.keep(ranked.score)
         cell = self.backend.features(port.files)
         return Scored(candidate.digest, Verified.label, "", ranked.score, cell, ranked.said, ranked.built)
 

@@ -42,6 +42,9 @@ class ModelledScorer:
         said = "\n".join(diagnosis(*pair, cost) for pair, cost in zip(self.workloads, costs, strict=True))
         return Ranked(Score(Measure.MODELLED, factor, factor, factor), said, " ".join(cost.built for cost in costs))
 
+    def keep(self, score: Score) -> None:
+        """Does nothing: a model ranks, and measures nobody by others."""
+
     def may_win(self, score: Score) -> bool:  # noqa: ARG002 - a model ranks, and decides nothing
         """Returns True: without times everything is proven, in whichever order it comes."""
         return True

@@ -59,7 +59,7 @@ def proposers_of(
 
 
 def task_of(subject: Subject, backend: Backend, workloads: Iterable[tuple[Contract, Workload]], place: Bench) -> Task:
-    """What models are told of `subject`, whose candidates are scored at `workloads`; `place` plans its seed there."""
+    """Returns what models are told of `subject`; candidates are scored at `workloads`, where `place` plans the seed."""
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings

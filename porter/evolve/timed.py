@@ -113,6 +113,11 @@ class TimedScorer:
             self._known.setdefault(built, _Known(files, ranked))
         return replace(ranked, said=f"{ranked.said}\n{planned}")
 
+    def keep(self, score: Score) -> None:
+        """Measures others by a candidate that was found right."""
+        with self._turn:
+            self._best = max(self._best, score.low)
+
     def may_win(self, score: Score) -> bool:
         """Returns whether its interval reaches beyond what the best is worth at least."""
         return score.high > self._best
@@ -141,7 +146,6 @@ class TimedScorer:
             return Ranked(None, missing)
         times = [time for speed in speeds if not isinstance(speed, str) for time in speed]
         score = _score(times, self.measure)
-        self._best = max(self._best, score.low)
         return Ranked(score, "\n".join(map(_said, times)))
 
     def _times(self, entry: _Entry, candidates: Candidates) -> list[Measured] | str:

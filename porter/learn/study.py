@@ -64,7 +64,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What each arm did, in the order of the arms."""
+    """The outcome of each arm, in the order of the arms."""
 
     evaluations: int
     seeds: int

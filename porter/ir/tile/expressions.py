@@ -126,7 +126,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """How many programs of the launch drew a ticket before this one; `pointer` is where they are counted, from 0."""
+    """The number of programs of the launch that drew a ticket before this one, counted at `pointer` from 0 on."""
 
     pointer: Value
 

@@ -74,6 +74,9 @@ class Scores:
 
     planning, workloads = None, ()
 
+    def keep(self, score):
+        raise AssertionError("nothing was found right")
+
     def score(self, port):
         return Ranked(Score(Measure.NATIVE, 0.5, 0.5, 0.5), "half as fast")
 
