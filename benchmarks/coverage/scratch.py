@@ -18,6 +18,7 @@ from pathlib import Path
 from run import HERE, Item, checkout, folder, read_corpus
 
 from porter.errors import PorterError
+from porter.python_tree import module_tree
 from porter.source.headers import local_headers
 from porter.source.load import load
 from porter.source.parse import parse
@@ -49,7 +50,7 @@ def ported(item: Item, checkouts: Path) -> str:
 
 def launched(module: str) -> dict[str, bool]:
     """The kernels that the module launches, by name, and whether any instance takes a scratch buffer."""
-    tree = ast.parse(module)
+    tree = module_tree(module)
     calls = [n.func.value for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript)]
     names = {n.id for n in calls if isinstance(n, ast.Name)}
     found: dict[str, bool] = {}

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 from benchmarks.mutation.mutation import Kind, Mutation
+from porter.python_tree import module_tree
 
 _OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "+"), ast.Div: ("/", "*"), ast.FloorDiv: ("//", "*"),
@@ -41,7 +42,7 @@ _UNSEEN_KEYWORDS = frozenset(("num_warps", "num_stages", "axis"))
 def mutations(text: str) -> tuple[Mutation, ...]:
     """Every single change of the module `text`, in the order of their places."""
     finder = _Finder(_Text(text))
-    finder.visit(ast.parse(text))
+    finder.visit(module_tree(text))
     return tuple(sorted(set(finder.found)))
 
 

@@ -17,6 +17,7 @@ from porter.evaluate.migration import MigrateOptions
 from porter.oracle.golden import GOLDEN, golden_standard
 from porter.oracle.python_reference import python_standard
 from porter.oracle.standard import Standard
+from porter.python_tree import module_tree
 from porter.source.encoding import read_text
 from porter.source.text import Source
 
@@ -83,7 +84,7 @@ def _named_reference(path: Path) -> Path:
 def _is_reference(path: Path) -> bool:
     """Returns whether a Python file defines what is called; else it may hold CUDA in strings."""
     try:
-        body = ast.parse(read_text(path)).body
+        body = module_tree(read_text(path)).body
     except SyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: is no Python: {error.msg}") from error
     except (ValueError, RecursionError) as error:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from porter.evolve.candidate import File
 from porter.evolve.stream import stream
 from porter.learn.steps import Step, factor_of
+from porter.python_tree import module_tree
 from porter.source.lexer import significant, tokens
 
 _SHINGLE = 5  # tokens: shorter runs are alike in all kernels
@@ -76,7 +77,7 @@ def canonical(files: Sequence[File]) -> str:
 def _canonical_text(file: File) -> str:
     if file.name.endswith(".py"):
         try:
-            return ast.unparse(ast.parse(file.text))
+            return ast.unparse(module_tree(file.text))
         except (SyntaxError, ValueError, RecursionError):
             return file.text
     return " ".join(_words(file.text))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from porter.errors import InputError
 from porter.findings import Finding
+from porter.python_tree import module_tree
 from porter.source.findings import finding
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.parse import parse
@@ -30,7 +31,7 @@ def cuda_strings(path: Path, text: str) -> tuple[tuple[Source, ...], tuple[Findi
     Raises `InputError` when `text` is not Python.
     """
     try:
-        module = ast.parse(text)
+        module = module_tree(text)
     except (SyntaxError, ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None) or 1
         raise InputError(f"{path}:{line}: not Python: {error.args[0]}") from error

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import cast
 
+from porter.python_tree import module_tree
+
 _Import = Callable[..., object]
 Mark = Callable[[ast.Module, Path], Mapping[str, object]]
 
@@ -34,7 +36,7 @@ def _loaded(path: Path, builtins: Mapping[str, object], mark: Mark | None) -> Mo
     if mark is None:
         spec.loader.exec_module(module)
         return module
-    tree = ast.parse(path.read_bytes(), str(path))
+    tree = module_tree(path.read_bytes(), str(path))
     vars(module).update(mark(tree, path))
     exec(compile(tree, str(path), "exec", dont_inherit=True), vars(module))
     return module

@@ -1,7 +1,7 @@
 """Marks in Python code that tell which sides of its branches run: in Triton kernels and in their host code alike.
 
     marks = BranchMarks()
-    tree = ast.parse(text)
+    tree = module_tree(text)
     marks.insert(tree, "op_triton.py")        # a kernel, or a whole module; lines stay where they are
     exec(compile(tree, path, "exec"), {**marks.names})
     marks.coverage()                          # of all that ran since, as plain data

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from porter.evaluate.ported import Signature
+from porter.python_tree import module_tree
 
 
 def functions_of(module: Path) -> Mapping[str, Signature]:
@@ -51,7 +52,7 @@ def _forward(node: ast.ClassDef) -> ast.FunctionDef | None:
 
 def _statements(module: Path) -> Iterator[ast.stmt]:
     try:
-        yield from ast.parse(module.read_text("utf-8")).body
+        yield from module_tree(module.read_text("utf-8")).body
     except (SyntaxError, ValueError, RecursionError, OSError):
         return
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import pickle
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from porter.backend import Port, Target
 from porter.errors import MachineError
 from porter.findings import Finding
+from porter.python_tree import module_tree
 from porter.simt.job import FaultKind, Limits
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
@@ -100,7 +100,7 @@ def syntax_error(port: Port) -> Finding | None:
     """The first file of the port that is no Python."""
     for file in port.files:
         try:
-            ast.parse(file.text, file.name)
+            module_tree(file.text, file.name)
         except SyntaxError as error:
             return finding("PORT1811", None, f"{file.name}:{error.lineno}: {error.msg}")
     return None

@@ -13,6 +13,7 @@ import triton
 import triton.language as tl
 
 from porter.launch_plan.steps import ElementType, KernelName, Scalar
+from porter.python_tree import module_tree
 from porter_triton.kernel_rules import KernelRefusedError, check
 from porter_triton.language import BUILTINS, member
 from porter_triton.records import Binding, Builtin, CompileTime, Foreign, KernelText, LanguageName, Values
@@ -92,7 +93,7 @@ class KernelFunctions:
 
 @cache
 def _has_while(kernel: KernelText) -> bool:
-    return any(isinstance(node, ast.While) for node in ast.walk(ast.parse(kernel.text)))
+    return any(isinstance(node, ast.While) for node in ast.walk(module_tree(kernel.text)))
 
 
 def _builtins() -> Mapping[str, object]:

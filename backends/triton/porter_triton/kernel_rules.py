@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from porter.python_tree import module_tree
 from porter_triton.language import ATTRIBUTES, BUILTINS, LANGUAGE, MEMBERS, is_listed
 from porter_triton.records import Binding, Builtin, CompileTime, Foreign, KernelText, LanguageName, Values
 
@@ -35,7 +36,7 @@ class KernelRefusedError(Exception):
 def check(kernel: KernelText) -> None:
     """Raises `KernelRefusedError` for a text that is not one function of Triton's language."""
     try:
-        tree = ast.parse(kernel.text)
+        tree = module_tree(kernel.text)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise KernelRefusedError(f"the kernel '{kernel.name}' is no Python: {error}", kernel) from None
     function = tree.body[0] if len(tree.body) == 1 else None
@@ -51,7 +52,7 @@ def check(kernel: KernelText) -> None:
 @cache
 def constants_of(kernel: KernelText) -> frozenset[str]:
     """The parameters whose values are compiled into a kernel."""
-    function = ast.parse(kernel.text).body[0]
+    function = module_tree(kernel.text).body[0]
     assert isinstance(function, ast.FunctionDef)
     arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
     return frozenset(a.arg for a in arguments if a.annotation is not None and "constexpr" in ast.unparse(a.annotation))

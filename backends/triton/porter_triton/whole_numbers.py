@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from porter.python_tree import module_tree
+
 _LARGEST = 1 << 63
 _FOLDED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: int.__add__,
@@ -19,13 +21,13 @@ _FOLDED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 @cache
 def operations(text: str) -> int:
     """Returns how many operations and calls are written in `text`."""
-    return sum(isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) for node in ast.walk(ast.parse(text)))
+    return sum(isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) for node in ast.walk(module_tree(text)))
 
 
 def whole_numbers(text: str) -> frozenset[int]:
     """Every whole number in `text`; none in what is no Python."""
     try:
-        tree = ast.parse(text)
+        tree = module_tree(text)
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
     values = (_value(node) for node in ast.walk(tree))

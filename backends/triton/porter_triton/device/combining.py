@@ -20,6 +20,8 @@ import triton.language as tl
 from numpy.typing import NDArray
 from triton.runtime.interpreter import InterpretedFunction, ReduceOps, ScanOps
 
+from porter.python_tree import module_tree
+
 _Array = NDArray[Any]
 _Operation = Callable[[Any, Sequence[tl.tensor]], list[tl.tensor]]
 _BRANCHES = (ast.If, ast.IfExp, ast.While, ast.BoolOp, ast.For)
@@ -87,7 +89,7 @@ def _takes_tiles(function: FunctionType) -> bool:
     """Returns whether `function`, and those of the module that it calls, have no branch that an element might
     decide.
     """
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    tree = module_tree(textwrap.dedent(inspect.getsource(function)))
     if any(isinstance(node, _BRANCHES) for node in ast.walk(tree)):
         return False
     named = (function.__globals__.get(node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))

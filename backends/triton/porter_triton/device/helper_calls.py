@@ -11,6 +11,8 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from porter.python_tree import expression_tree
+
 # An argument by what is known of it: a type (`tl.float32`), a constant of Python (`True`, `None`), GIVEN where it is no
 # such constant, ANY_NUMBER where it has the type of whatever it meets; missing where nothing is known.
 Known = Mapping[str, str]
@@ -145,7 +147,7 @@ def calls_in(expression: str, known: Known, tree: Trees) -> Iterator[HelperCall]
     """The calls of helpers in an expression, of which `known` says what its names are."""
     found: dict[HelperCall, None] = {}
     following = Following(tree, found.setdefault, lambda *_: None)
-    following.expression(ast.parse(expression, mode="eval").body, known)
+    following.expression(expression_tree(expression), known)
     yield from found
 
 

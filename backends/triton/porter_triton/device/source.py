@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from porter.python_tree import expression_tree, module_tree
 from porter_triton.device.helper_calls import Following, HelperCall
 
 # In this order they appear in a module: what is called stands before what calls it.
@@ -36,7 +37,7 @@ def helpers() -> Mapping[str, Helper]:
     elementwise: set[str] = set()
     for file in _FILES:
         text = (files("porter_triton.device") / f"{file}.py").read_text("utf-8")
-        found |= {node.name: (text, node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+        found |= {node.name: (text, node) for node in module_tree(text).body if isinstance(node, ast.FunctionDef)}
         elementwise |= found.keys() if file in _ELEMENTWISE else set()
     return {
         name: Helper(name, _text(text, node), _names(node) & found.keys() - {name}, name in elementwise, node)
@@ -46,7 +47,7 @@ def helpers() -> Mapping[str, Helper]:
 
 def helpers_in(expression: str) -> frozenset[str]:
     """The helpers whose names an expression mentions."""
-    return _names(ast.parse(expression, mode="eval")) & helpers().keys()
+    return _names(expression_tree(expression)) & helpers().keys()
 
 
 def helper_source(calls: Iterable[HelperCall]) -> str:

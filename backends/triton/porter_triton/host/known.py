@@ -7,6 +7,7 @@ import operator as op
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from porter.python_tree import expression_tree
 from porter.syntax.nodes import Binary, Cast, Expression, Name
 from porter_triton.host import expressions
 from porter_triton.host.codes import Code, Kind
@@ -55,7 +56,7 @@ def evaluated(cx: Context, code: Code) -> Code:
         return code
     bound = [b for scope in cx.scopes for b in scope.values() if isinstance(b, Code)]
     supposed = {b.text: b.constant for b in bound if type(b.constant) is int and b.text.isidentifier()}
-    found = _value(ast.parse(code.text, mode="eval").body, supposed, cx.values) if supposed else None
+    found = _value(expression_tree(code.text), supposed, cx.values) if supposed else None
     return code if found is None else replace(code, constant=found)
 
 
@@ -67,7 +68,7 @@ def _value(node: ast.expr, supposed: Mapping[str, object], texts: Mapping[str, s
         known = supposed.get(node.id)
         if known is None and node.id in texts:
             rest = {name: text for name, text in texts.items() if name != node.id}
-            return _value(ast.parse(texts[node.id], mode="eval").body, supposed, rest)
+            return _value(expression_tree(texts[node.id]), supposed, rest)
         return known if isinstance(known, int) else None
     if not isinstance(node, ast.BinOp) or type(node.op) not in _WHOLE:
         return None

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from porter.python_tree import expression_tree
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line, Loop, Node, Steps, Suite, names_in, renamed
 from porter_triton.lower.gathering import chosen
@@ -78,7 +79,7 @@ def _guarded(line: Line, wide: set[str], carried: frozenset[str]) -> bool:
         return not names_in(pointer) & wide or bool(names_in(mask) & wide)
     if line.target not in carried:
         return elementwise(line.text)
-    match ast.parse(line.text, mode="eval").body:
+    match expression_tree(line.text):
         case ast.BinOp(op=ast.Add() | ast.Sub(), left=ast.Name(id=name), right=term) if name == line.target:
             return vanishes(term, wide, ()) and elementwise(line.text)
     kept = chosen(line)

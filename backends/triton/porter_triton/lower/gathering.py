@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from porter.python_tree import expression_tree
 from porter_triton.lower.emit import Line
 
 _EXTREMES = {"maximum": "max", "minimum": "min"}
@@ -24,7 +25,7 @@ class Gathered:
 
 def gathered(line: Line) -> Gathered | None:
     """Returns what `line` does to its target; None where that is something else, or reads the target otherwise."""
-    whole = ast.parse(line.text, mode="eval").body
+    whole = expression_tree(line.text)
     mask, value = chosen(line) or ("", whole)
     reads = sum(_is(node, line.target) for node in ast.walk(whole))
     if reads != 1 + bool(mask):
@@ -34,7 +35,7 @@ def gathered(line: Line) -> Gathered | None:
 
 def chosen(line: Line) -> tuple[str, ast.expr] | None:
     """The mask and the value of a line that leaves its target alone where the mask does not hold."""
-    match ast.parse(line.text, mode="eval").body:
+    match expression_tree(line.text):
         case ast.Call(args=[mask, value, ast.Name(id=name)]) as whole if called(whole) == "where":
             return (ast.unparse(mask), value) if name == line.target else None
     return None

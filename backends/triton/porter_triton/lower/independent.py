@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
+from porter.python_tree import expression_tree
 from porter_triton.device.source import helpers
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line, Loop, Store, names_in
@@ -91,7 +92,7 @@ class _Body:
         if not (self._loads(line) if line.pointer is not None else elementwise(line.text)):
             return False
         (self.wide.add if self._is_wide(line.text) else self.wide.discard)(line.target)
-        grows = self._is_linear(ast.parse(line.text, mode="eval").body)
+        grows = self._is_linear(expression_tree(line.text))
         (self.linear.add if grows else self.linear.discard)(line.target)
         told = line.pointer is not None or bool(line.reads & self.data)
         (self.data.add if told else self.data.discard)(line.target)
@@ -151,7 +152,7 @@ class _Body:
         mask = "" if store.mask is None else store.mask.text
         if not elementwise(store.pointer.text, store.value.text, mask) or self._parts(mask):
             return False
-        index = ast.parse(store.pointer.text, mode="eval").body
+        index = expression_tree(store.pointer.text)
         if not self._is_linear(index) or (self.masked and not self._is_wide(mask)):
             return False
         if store.value.varying and not self._is_wide(store.value.text):
@@ -192,7 +193,7 @@ BARRIER = "tl.debug_barrier()"
 
 def load_parts(text: str) -> tuple[str, list[str], str, list[str]]:
     """The function, positional arguments, mask, and other keywords of a load or store."""
-    call = ast.parse(text, mode="eval").body
+    call = expression_tree(text)
     assert isinstance(call, ast.Call)
     parts = {k.arg: ast.get_source_segment(text, k.value) or "" for k in call.keywords}
     mask = parts.pop("mask", "")
@@ -202,7 +203,7 @@ def load_parts(text: str) -> tuple[str, list[str], str, list[str]]:
 
 def elementwise(*texts: str) -> bool:
     """Returns whether each element of some values depends on nothing but the elements at its place."""
-    for node in chain.from_iterable(ast.walk(ast.parse(text, mode="eval")) for text in texts if text):
+    for node in chain.from_iterable(ast.walk(expression_tree(text)) for text in texts if text):
         match node:
             case ast.Subscript():
                 return False

@@ -10,6 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 
+from porter.python_tree import expression_tree
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Suite, lines_of, names_in
 
@@ -148,7 +149,7 @@ class _Outside(_Property):
 
 
 def _parsed(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+    return expression_tree(text)
 
 
 def _function(node: ast.expr) -> str:

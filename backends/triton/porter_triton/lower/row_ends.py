@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from porter.python_tree import expression_tree
 from porter_triton.device.helper_calls import GIVEN
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
@@ -54,7 +55,7 @@ def ends(cx: Context, lines: Mapping[int, Line]) -> Iterator[End]:
 
 def arguments(text: str) -> list[str]:
     """The texts of a call's arguments, with the names of those that have one."""
-    call = ast.parse(text, mode="eval").body
+    call = expression_tree(text)
     assert isinstance(call, ast.Call)
     return [_text(text, node) for node in call.args] + [f"{k.arg}={_text(text, k.value)}" for k in call.keywords]
 
@@ -82,7 +83,7 @@ def _is_wide(line: Line) -> bool:
 
 def _folds(at: int, text: str) -> Iterator[End]:
     """Neighbours in a sum, or among the arguments of an extreme, of one statement."""
-    for node in _chains(ast.parse(text, mode="eval").body):
+    for node in _chains(expression_tree(text)):
         operation = _operation(node)
         leaves = list(_leaves(node, operation))
         for width in _WIDTHS:
@@ -179,7 +180,7 @@ def _accumulated(line: Line) -> tuple[str, str, list[str]] | None:
     """Returns what a statement does to its target: the operation, its text without the term, and the parts of the
     term.
     """
-    whole = ast.parse(line.text, mode="eval").body
+    whole = expression_tree(line.text)
     mask, value = chosen(line) or ("", whole)
     operation = _operation(value)
     if not operation:

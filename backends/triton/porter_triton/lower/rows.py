@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
+from porter.python_tree import expression_tree
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite, assigned, lines_of, names_in, nodes_of, suites_of
 from porter_triton.lower.independent import elementwise
@@ -242,7 +243,7 @@ def _places(rows: Iterable[_Row]) -> set[int]:
 
 def _values(text: str) -> frozenset[str]:
     """The names in a text but for those of modules and functions."""
-    tree = ast.parse(text, mode="eval")
+    tree = expression_tree(text)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     owners = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from porter.python_tree import expression_tree
 from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite, suites_of
 from porter_triton.lower.naming import Names, settled_length
 
@@ -51,7 +52,7 @@ def _parts(line: Line, names: Names, room: int) -> list[Node]:
 
 def _part(text: str, excess: int) -> tuple[int, int, bool] | None:
     """The smallest part whose removal is enough, else the largest there is; and whether it is in brackets."""
-    tree = ast.parse(text, mode="eval").body
+    tree = expression_tree(text)
     found: list[tuple[int, int, bool]] = []
     for node in ast.walk(tree):
         if node is not tree and isinstance(node, ast.Call | ast.BinOp | ast.Compare) and _is_value(text, node):

@@ -22,6 +22,7 @@ from triton.runtime.jit import JITFunction, KernelParam
 
 from porter.launch_plan.steps import ElementType, KernelName, Scalar
 from porter.launch_plan.wire import encode
+from porter.python_tree import module_tree
 from porter.simt.job import FaultKind
 from porter.source.edit import Edit, apply_edits
 from porter_triton.kernel_rules import bound_in
@@ -116,7 +117,7 @@ class _Reading:
         self._kernel = kernel
         self._fn: FunctionType = kernel.fn
         source = textwrap.dedent(kernel.src)
-        tree = ast.parse(source).body[0]
+        tree = module_tree(source).body[0]
         assert isinstance(tree, ast.FunctionDef)
         self.function = tree
         self._source = source

@@ -31,6 +31,7 @@ from triton.runtime.interpreter import (
 from triton.runtime.jit import type_canonicalisation_dict
 
 from porter.contract.dtype import DType, encode
+from porter.python_tree import module_tree
 from porter.simt.job import FaultKind, LaunchRecord, Schedule
 from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.branch_marks import BranchMarks
@@ -113,7 +114,7 @@ class Interpreter:
         def marked(rewriter: FunctionRewriter, source: str) -> ast.AST:
             if rewriter.fn.__module__.partition(".")[0] == "triton":
                 return cast("ast.AST", transform(rewriter, source))
-            tree = ast.parse(source)
+            tree = module_tree(source)
             self.marks.insert(tree, Path(rewriter.filename).name, rewriter.def_file_lineno)
             rewriter.fn.__globals__.update(self.marks.names, range=compiled_range)
             told: ast.AST = ast.fix_missing_locations(rewriter.ast_transformer.visit(tree))

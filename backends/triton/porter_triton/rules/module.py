@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from porter.python_tree import module_tree
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _JIT = ("triton.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit")
 
@@ -21,7 +23,7 @@ class Module:
     @classmethod
     def read(cls, text: str, entries: Iterable[str] = ()) -> Module:
         """The module with this text; raises `SyntaxError`."""
-        tree = ast.parse(text)
+        tree = module_tree(text)
         tree.body = [node for node in tree.body if not _is_main_guard(node)]
         return cls(tree, frozenset(entries))
 

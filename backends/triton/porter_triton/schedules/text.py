@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from porter.python_tree import module_tree
 from porter.source.edit import Edit
 
 _JIT = "jit"
@@ -38,7 +39,7 @@ class ModuleText:
     def of(cls, text: str) -> ModuleText | None:
         """None where `text` is no Python, or its lines end as nobody's do who would be helped."""
         try:
-            return None if "\r" in text else cls(text, ast.parse(text))
+            return None if "\r" in text else cls(text, module_tree(text))
         except (SyntaxError, ValueError, RecursionError):
             return None
 
