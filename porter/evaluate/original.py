@@ -23,7 +23,7 @@ def read_original(source: Source, options: MigrateOptions) -> Side:
     """
     headers, defines = DiskHeaders(options.include_dirs), options.defines
     program = parse(source, headers=headers, defines=defines)
-    if wanted := macros_of_build(program):
+    if wanted := macros_of_build(program, headers):
         defines = (*defines, *wanted)
         program = parse(source, headers=headers, defines=defines)
         noted = (

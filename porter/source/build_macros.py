@@ -1,4 +1,6 @@
-"""Macros that a build sets, told by headers that hold nothing without them: `#ifdef WITH_CUDA` around all of one."""
+"""Macros that a build sets, told by the headers that they hide: `#ifdef WITH_CUDA` around all of one, or `#if WITH_CUDA`
+around the line that includes it.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +8,66 @@ import re
 from collections.abc import Iterable, Iterator
 
 from porter.source.arithmetic_types import arithmetic
-from porter.source.directives import outermost_macro
+from porter.source.directives import directives, includes, outermost_macro
+from porter.source.headers import HeaderFinder, is_installed
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.program import Program
 from porter.source.text import Source
 
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*if(?:def\s|\s+defined)", re.MULTILINE)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*if(?:def\s|\s+\w)", re.MULTILINE)
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+(\w+)")
 _TYPE = re.compile(
     r"\btypedef\b[^;{}]*?\b(\w+)\s*;|\}\s*(\w+)\s*;|\busing\s+(\w+)\s*=|\b(?:struct|class|union|enum)\s+(\w+)\s*[{:]"
 )
+_PROTOTYPE = re.compile(r"(?:^|[;{}\n])[ \t]*(?!(?:return|else|throw|delete|goto|case)\b)(?:[\w:]+[\s*&]+)+(\w+)\s*\([^(){};=]*\)\s*;")
 _OF_C = frozenset(("uint", "ushort", "ulong"))  # types that the C library's headers declare
 
 
-def macros_of_build(program: Program) -> tuple[str, ...]:
-    """The macros around all of a local header that declares a type or a macro which `program` uses, and nobody else
-    declares: without them it does not compile. What begins with an underscore is a compiler's to set.
+def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
+    """The macros that hide a local header which declares what `program` uses and nobody else declares: without them it
+    does not compile. They stand around all of the header, or around the line of a header that includes it.
+
+    What begins with an underscore is a compiler's to set. Of headers that several macros hide, and that declare the
+    same, the first counts.
     """
-    headers = [header for _, header in program.headers]
-    guards = {header: guard for header in dict.fromkeys(headers) if (guard := _guard(header.text))}
-    if not guards:
+    headers = tuple(dict.fromkeys(header for _, header in program.headers))
+    hidden = [*_guarded(headers), *_included(headers, finder)]
+    if not hidden:
         return ()
-    others = (program.source.text, *(header.text for header in headers if header not in guards))
-    elsewhere = frozenset[str]().union(*map(_declared, others))
-    used = frozenset(t.text for t in tokens(program.source.text) if t.kind is TokenKind.IDENTIFIER)
-    set_already = _set_by((*others, *(h.text for h in guards)), program.defines)
-    wanted = (
-        guard
-        for header, guard in guards.items()
-        if guard not in set_already and not guard.startswith("_") and used & _declared(header.text) - elsewhere
-    )
-    return tuple(dict.fromkeys(wanted))
+    others = (program.source.text, *(h.text for h in headers if all(h is not header for _, header in hidden)))
+    set_already = _set_by((*others, *(header.text for _, header in hidden)), program.defines)
+    used = {t.text for t in tokens(program.source.text) if t.kind is TokenKind.IDENTIFIER}
+    lacking = used.difference(*map(_declared, others))
+    wanted = dict[str, None]()
+    for macro, header in hidden:
+        found = lacking & _declared(header.text)
+        if found and macro not in set_already and not macro.startswith("_") and _is_whole(header, finder):
+            wanted[macro] = None
+            lacking -= found
+    return tuple(wanted)
+
+
+def _guarded(headers: Iterable[Source]) -> Iterator[tuple[str, Source]]:
+    """The headers that hold nothing without a macro, each behind its macro."""
+    return ((macro, header) for header in headers if (macro := _guard(header.text)))
+
+
+def _included(headers: Iterable[Source], finder: HeaderFinder) -> Iterator[tuple[str, Source]]:
+    """The headers that one of `headers` includes where a macro is set, each behind its macro."""
+    for header in (h for h in headers if _CONDITION.search(h.text)):
+        for include in includes(header, directives(header.text)):
+            if (macro := outermost_macro(header.text, include.span.start)) and (one := finder(include.path, header)):
+                yield macro, one
+
+
+def _is_whole(header: Source, finder: HeaderFinder) -> bool:
+    """Returns whether all is at hand that a header includes; one that wants a library is another platform's."""
+    named = includes(header, directives(header.text))
+    return all(is_installed(i.path) or finder(i.path, header) is not None for i in named)
 
 
 def _guard(text: str) -> str:
-    """The macro that `#ifdef` asks for around all code of a header; empty where there is none."""
+    """The macro that is asked for around all code of a header; empty where there is none."""
     if not _CONDITION.search(text):
         return ""
     code = [t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE]
@@ -51,9 +78,9 @@ def _guard(text: str) -> str:
 
 
 def _declared(text: str) -> frozenset[str]:
-    """The types and macros that `text` declares, without those of C and C++."""
+    """The types, macros and functions without a body that `text` declares, without types of C and C++."""
     types = (name for match in _TYPE.finditer(text) for name in match.groups() if name)
-    found = {*types, *_DEFINE.findall(text)}
+    found = {*types, *_DEFINE.findall(text), *_PROTOTYPE.findall(text)}
     return frozenset(name for name in found if arithmetic(name) is None and name not in _OF_C)
 
 
@@ -68,4 +95,4 @@ def _set_by(texts: Iterable[str], defines: Iterable[str]) -> frozenset[str]:
 
 def said(macro: str, source: Source) -> str:
     """Returns what is said of a macro that was set."""
-    return f"{macro} is set, without which a header of {source.path.name} holds nothing"
+    return f"{macro} is set, without which {source.path.name} does not see what a header of its declares"

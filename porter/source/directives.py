@@ -12,7 +12,7 @@ from porter.source.program import Include, Macro
 from porter.source.text import Source
 
 _INCLUDE = re.compile(r'#[ \t]*include(?:_next)?\s*(?:<([^>\n]+)>|"([^"\n]+)")')
-_DEFINED = re.compile(r"#\s*if(?:def\s+|\s+defined[\s(]+)(\w+)\s*\)?\s*$")
+_DEFINED = re.compile(r"#\s*if(?:def\s+|\s+defined[\s(]+|\s+)([A-Za-z_]\w*)\s*\)?\s*$")
 _CONTINUATION = re.compile(r"\\[ \t]*\r?\n")
 
 
@@ -76,7 +76,7 @@ def includes(source: Source, stream: Sequence[Token]) -> Iterator[Include]:
 
 
 def outermost_macro(text: str, at: int) -> str:
-    """The macro of the outermost `#ifdef` around `text[at]`; empty where there is none."""
+    """The macro that alone decides the outermost `#ifdef` or `#if` around `text[at]`; empty where there is none."""
     around: list[str] = []
     for directive in (d for d in directives(text) if d.start < at):
         name = directive_name(directive, text)

@@ -17,7 +17,7 @@ def wanted(header, source=USES, **others):
     def find(name, _):
         return Source(Path(name), texts[name]) if name in texts else None
 
-    return macros_of_build(parse(Source(Path("op.cu"), source), headers=find))
+    return macros_of_build(parse(Source(Path("op.cu"), source), headers=find), find)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ def wanted(header, source=USES, **others):
         "#pragma once\n#ifdef WITH_CUDA\n#include <stdint.h>\ntypedef short3 point;\n#endif\n",
         "#ifndef MATH_H\n#define MATH_H\n#if defined(WITH_CUDA)\nstruct point { int x; };\n#endif\n#endif\n",
         "#ifdef WITH_CUDA\n#define WIDTH 4\nint f();\n#endif\n",
+        "#if WITH_CUDA\nstruct point { int x; };\n#endif\n",
     ],
 )
 def test_what_stands_around_all_of_a_header_that_is_used_is_set(header):
@@ -50,3 +51,32 @@ def test_what_may_compile_without_it_sets_nothing(header):
 def test_what_another_header_declares_sets_nothing():
     other = '#include "types.h"\n' + USES
     assert wanted("#ifdef USE_HIP\nstruct point { int x; };\n#endif\n", other, types="struct point { int x; };\n") == ()
+
+
+LAUNCHES = '#include "math.cuh"\nvoid f(int n) { k<<<blocks_of(n), WIDTH>>>(n); }\n'
+
+
+def test_a_function_that_such_a_header_declares_counts():
+    header = "#include <stddef.h>\n#ifdef GPU\ndim3 blocks_of(size_t n);\n#endif\n"
+    assert wanted(header, LAUNCHES) == ("GPU",)
+    called = "#ifdef GPU\ninline int g(int n) { if (n) return blocks_of(n); }\n#endif\n"
+    assert wanted(called, LAUNCHES) == ()
+
+
+@pytest.mark.parametrize("condition", ["#if ON_CUDA", "#ifdef ON_CUDA", "#if defined(ON_CUDA)"])
+def test_what_stands_around_the_line_that_includes_a_header_is_set(condition):
+    header = f'#pragma once\nint g();\n{condition}\n#include "cuda_side.h"\n#endif\n'
+    assert wanted(header, cuda_side="#define WIDTH 4\n") == ("ON_CUDA",)
+
+
+def test_of_platforms_that_declare_the_same_one_is_set_whose_libraries_are_at_hand():
+    header = '#if ON_HIP\n#include "hip_side.h"\n#endif\n#if ON_CUDA\n#include "cuda_side.h"\n#endif\n'
+    sides = {"hip_side": "#include <hip/hip_runtime.h>\n#define WIDTH 64\n", "cuda_side": "#define WIDTH 32\n"}
+    assert wanted(header, **sides) == ("ON_CUDA",)
+    sides["hip_side"] = "#define WIDTH 64\n"
+    assert wanted(header, **sides) == ("ON_HIP",)
+
+
+def test_a_header_of_another_platform_that_declares_nothing_needed_sets_nothing():
+    header = '#define WIDTH 4\ntypedef short3 point;\ntypedef float3 real3;\n#if ON_CUDA\n#include "cuda_side.h"\n#endif\n'
+    assert wanted(header, cuda_side="#define WIDTH 8\nint unused();\n") == ()
