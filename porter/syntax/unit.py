@@ -94,7 +94,8 @@ class Unit:
         """Returns what `name`, plain or qualified, may mean within the namespaces `scope`: those of the innermost that
         has any.
 
-        A qualifier that is none of a variable's namespaces may be another name of one: then it is not asked for.
+        A qualifier that is none of a variable's namespaces may be another name of one: then it is not asked for. A
+        class is none.
         """
         path = tuple(name.removeprefix("::").split("::"))
         alike = self._variables.get(path[-1], ())
@@ -102,11 +103,16 @@ class Unit:
         for alias in self.aliases if len(path) > 1 and not named else ():
             if alias.name == path[-2]:
                 named = self._of_path(alike, (*alias.type.name.split("::"), path[-1])) or named
-        if not named and len(path) > 1:
+        if not named and len(path) > 1 and not self._is_class(path[-2]):
             named = [v for v in alike if "::" not in v.name]
         around = [v for v in named if v.scope == scope[: len(v.scope)]]
         depth = max((len(v.scope) for v in around), default=0)
         return tuple(v for v in around if len(v.scope) == depth) or tuple(named)
+
+    def _is_class(self, name: str) -> bool:
+        """Returns whether `name` is that of a class, or another name of one."""
+        meant = (name, *(unqualified(a.type.name) for a in self.aliases if a.name == name))
+        return any(map(self.struct, meant))
 
     @staticmethod
     def _of_path(variables: tuple[Variable, ...], path: tuple[str, ...]) -> list[Variable]:

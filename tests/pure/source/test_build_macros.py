@@ -59,7 +59,7 @@ LAUNCHES = '#include "math.cuh"\nvoid f(int n) { k<<<blocks_of(n), WIDTH>>>(n); 
 def test_a_function_that_such_a_header_declares_counts():
     header = "#include <stddef.h>\n#ifdef GPU\ndim3 blocks_of(size_t n);\n#endif\n"
     assert wanted(header, LAUNCHES) == ("GPU",)
-    called = "#ifdef GPU\ninline int g(int n) { if (n) return blocks_of(n); }\n#endif\n"
+    called = "#ifdef GPU\ninline int g(int n) { if (n) return blocks_of(n); dim3 WIDTH(n); }\n#endif\n"
     assert wanted(called, LAUNCHES) == ()
 
 

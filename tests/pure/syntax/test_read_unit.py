@@ -399,3 +399,15 @@ def test_a_call_of_a_macro_may_lack_its_semicolon():
     assert isinstance(first, Evaluate)
     assert isinstance(second, Evaluate)
     assert isinstance(third, Declare)
+
+
+def test_a_constant_of_a_class_is_none_of_a_namespace_that_is_called_alike():
+    unit = unit_of(
+        """namespace impl { struct Config { static constexpr int kWidth = 4; }; }
+        using Other = impl::Config;
+        constexpr int kWidth = impl::Config::kWidth;
+        namespace impl { constexpr int kDepth = 2; }"""
+    )
+    assert unit.variables_named("impl::Config::kWidth", ()) == unit.variables_named("Other::kWidth", ()) == ()
+    assert [v.name for v in unit.variables_named("kWidth", ())] == ["kWidth"]
+    assert [v.name for v in unit.variables_named("renamed::kDepth", ())] == ["kDepth"]

@@ -151,6 +151,7 @@ class Facts:
 
     def _named(self, name: str) -> int | None:
         if name not in self._numbers:
+            self._numbers[name] = None  # what is asked on the way to its own value: `constexpr int N = Config::N`
             self._numbers[name] = self._number(name)
         return self._numbers[name]
 
