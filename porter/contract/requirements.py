@@ -9,8 +9,14 @@ from porter.contract.body import Body, clauses, negated, parsed, statement_end, 
 from porter.contract.syntax import Binary, Node, Number, Unary
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
 
+# What `TORCH_CHECK_EQ(a, b)` and its like, which PyTorch also calls `CHECK_EQ`, compare with.
+_COMPARING = {
+    f"{check}_{ending}": operator
+    for check in ("TORCH_CHECK", "CHECK")
+    for ending, operator in {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}.items()
+}
 _CHECKS = frozenset(
-    ("TORCH_CHECK", "TORCH_CHECK_EQ", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
+    (*_COMPARING, "TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
 )
 _REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
 # Nothing but to give this back; what a name of success gives back is no refusal, nor is 0 or nothing, and what stands
@@ -44,10 +50,10 @@ def _checked(words: Sequence[Token]) -> Iterator[Node]:
         if word.text not in _CHECKS or words[i + 1].text != "(" or match_bracket(words, i + 1) is None:
             continue
         first, second = (*(parsed(_valued(a)) for a in split_arguments(words, i + 1)), None, None)[:2]
-        if word.text.endswith("_EQ") and first is not None and second is not None:
-            yield Binary("==", first, second)
-        elif first is not None:
-            yield first
+        if (operator := _COMPARING.get(word.text)) is None:
+            yield from (first,) if first is not None else ()
+        elif first is not None and second is not None:
+            yield Binary(operator, first, second)
 
 
 def _valued(words: Sequence[Token]) -> Sequence[Token]:

@@ -108,3 +108,13 @@ def test_an_assertion_that_says_its_message_demands_its_condition(check):
             scale<<<(n + 255) / 256, 256>>>(x, y, 2.f, n);
         }}""")
     assert contract.conditions == ("n % 4 == 0",)
+
+
+@pytest.mark.parametrize(
+    ("check", "condition"),
+    [("CHECK_EQ(n % 4, 0)", "n % 4 == 0"), ("TORCH_CHECK_LE(n, 64)", "n <= 64"), ("TORCH_CHECK_GT(n, 8)", "n > 8")],
+)
+def test_a_check_that_compares_is_a_condition(check, condition):
+    launcher = f"void f(const float* x, float* y, int n) {{ {check}; scale<<<n / 64 + 1, 64>>>(x, y, 2.f, n); }}"
+    (contract,) = drafted(BARE + launcher)
+    assert condition in contract.conditions

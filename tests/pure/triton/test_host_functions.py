@@ -259,3 +259,46 @@ def test_a_function_of_the_source_with_such_a_name_is_called():
     found = port(parse(Source(Path("op.cu"), text)), ())
     assert not found.findings, found.findings
     assert "k[(1,)](y, n + 2, n, n, " in found.files[0].text.split("def f(")[1]
+
+
+SCALED = "void f(float* y, const float* x, int n) { scale<true><<<blocks, 256>>>(y, x, n); }"
+
+
+@pytest.mark.parametrize("around", ["static int blocks = 3;", "int blocks = 3; int main() { return blocks; }"])
+def test_a_variable_of_the_file_that_nobody_changes_is_its_value(around):
+    assert launcher(f"{around} {SCALED}").startswith("scale[(3,)](y, x, n,")
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "int blocks = 3;",
+        "static int blocks = 3; void more() { blocks++; }",
+        "static int blocks = 3; void more() { int& other = blocks; other = 4; }",
+        "static int blocks = 3; void set(int& value) { value = 4; } void more() { set(blocks); }",
+        "static int blocks = 3; void more() { read_option(blocks); }",
+        "static int blocks = 3; void more() { std::cin >> blocks; }",
+        "static int blocks = 3; void more(char* word) { sscanf(word, \"%d\", &blocks); }",
+        "static int blocks;",
+    ],
+)
+def test_a_variable_that_another_file_or_function_may_change_is_not_known(around):
+    with pytest.raises(AssertionError, match="'blocks' is not known"):
+        launcher(f"{around} {SCALED}")
+
+
+@pytest.mark.parametrize(
+    ("check", "condition"),
+    [("CHECK_EQ(n, 4)", "n != 4"), ("TORCH_CHECK_GE(n, 4)", "not n >= 4"), ("CHECK_LT(n, 4)", "not n < 4")],
+)
+def test_a_check_that_compares_raises_where_it_does_not_hold(check, condition):
+    found = launcher(f"void f(float* y, const float* x, int n) {{ {check}; scale<true><<<n, 256>>>(y, x, n); }}")
+    assert found.startswith(f"if {condition}:\n    raise RuntimeError(")
+
+
+def test_what_stands_before_a_comma_and_does_nothing_goes():
+    body = 'assert(((void)"too few", n > 3)); scale<true><<<n, 256>>>(y, x, n);'
+    found = launcher(f"void f(float* y, const float* x, int n) {{ {body} }}")
+    assert found.startswith("assert n > 3\n")
+    with pytest.raises(AssertionError, match="comma"):
+        launcher("void f(float* y, const float* x, int n) { assert((n++, n > 3)); scale<true><<<n, 256>>>(y, x, n); }")

@@ -11,6 +11,9 @@ from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
 
+# What `TORCH_CHECK_EQ(a, b)` and its like compare with, by what stands behind the last `CHECK_`.
+COMPARING = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+
 
 def check(cx: Context, node: Call, name: str) -> None:
     """`TORCH_CHECK(condition, message...)`; `assert` stays one."""
@@ -19,8 +22,8 @@ def check(cx: Context, node: Call, name: str) -> None:
         return
     first, *rest = node.arguments
     condition = expressions.expression(cx, first)
-    if name == "TORCH_CHECK_EQ":
-        condition = binary("==", condition, expressions.expression(cx, rest.pop(0)))
+    if (operator := COMPARING.get(name.rpartition("CHECK_")[2])) and len(rest) == 1:
+        condition = binary(operator, condition, expressions.expression(cx, rest.pop(0)))
     if condition.constant:
         return
     cx.dtypes.hold(condition.text)

@@ -144,11 +144,23 @@ def _unary(cx: Context, node: Unary) -> Code:
     raise Refusal(node.line, f"'{node.operator}' has no counterpart in a launcher")
 
 
+def _last_of(cx: Context, node: Binary) -> Code:
+    """The right operand of a comma whose left one does nothing: `("a message", n > 0)`."""
+    left = node.left
+    while isinstance(left, Cast):
+        left = left.operand
+    if not isinstance(left, Literal | Name):
+        raise Refusal(node.line, "a comma whose left operand does something has no counterpart in Python")
+    return expression(cx, node.right)
+
+
 def _binary(cx: Context, node: Binary) -> Code:
     node = _moved_once(cx, node)
     if node.operator in ("==", "!=") and names.failure(node.right):
         expression(cx, node.left)
         return truth(node.operator == "!=")  # what a call answers with is success, else it raises
+    if node.operator == ",":
+        return _last_of(cx, node)
     left = expression(cx, node.left)
     if node.operator in ("&&", "||") and (asked := condition(left)).constant is None:
         answers.demand_none(cx, node.right)
@@ -169,8 +181,6 @@ def _binary(cx: Context, node: Binary) -> Code:
         return truth(node.operator == "==") if '"' in left.text + right.text else _compared(node.operator, left, right)
     if node.operator in ("/", "%") and Kind.OTHER in (left.kind, right.kind):
         raise Refusal(node.line, "it is not known whether this division is one of integers")
-    if node.operator == ",":
-        raise Refusal(node.line, "the comma operator has no counterpart in Python")
     if node.operator in ("+", "-"):
         return added(node.operator, left, right)
     return binary(node.operator, left, right)

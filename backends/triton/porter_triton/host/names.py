@@ -23,6 +23,7 @@ from porter_triton.host.codes import (
 )
 from porter_triton.host.scope import Closure, Context, plain
 from porter_triton.host.table import table
+from porter_triton.host.unchanged import keeps_value
 from porter_triton.lower import predefined
 from porter_triton.refusal import Refusal, told_by_build
 
@@ -122,7 +123,7 @@ def _constant(cx: Context, node: Name) -> Code | None:
     if (member := _static_member(cx, node)) is not None:
         return member
     found = [v for v in cx.unit.variables_named(node.name, cx.function.head.scope) if v.value is not None]
-    if not found or not (found[-1].constexpr or found[-1].type.const):
+    if not found or not (found[-1].constexpr or found[-1].type.const or keeps_value(cx.unit, found[-1])):
         return None
     if found[-1].extents:
         return _constants(cx, found[-1])

@@ -132,6 +132,13 @@ private:
 #define TORCH_CHECK_LT(a, b) PORTER_TORCH_CHECK_OP(a, b, <)
 #define TORCH_CHECK_GE(a, b) PORTER_TORCH_CHECK_OP(a, b, >=)
 #define TORCH_CHECK_GT(a, b) PORTER_TORCH_CHECK_OP(a, b, >)
+// PyTorch has these from its own stand-in for glog.
+#define CHECK_EQ(a, b) TORCH_CHECK_EQ(a, b)
+#define CHECK_NE(a, b) TORCH_CHECK_NE(a, b)
+#define CHECK_LE(a, b) TORCH_CHECK_LE(a, b)
+#define CHECK_LT(a, b) TORCH_CHECK_LT(a, b)
+#define CHECK_GE(a, b) TORCH_CHECK_GE(a, b)
+#define CHECK_GT(a, b) TORCH_CHECK_GT(a, b)
 #define TORCH_WARN(...) ::c10::detail::warn(PORTER_HERE, ::c10::str(__VA_ARGS__))
 #define TORCH_WARN_ONCE(...) \
     do { \
