@@ -4,7 +4,8 @@ PorterError
 ├── UsageError        exit 2   wrong flags, unknown target or kernel
 ├── InputError        exit 2   a file that cannot be read, parsed or believed
 │   └── ContractError exit 2   a contract that contradicts itself or the source
-└── MachineError      exit 3   this machine lacks what was asked for, or failed while it was done
+├── MachineError      exit 3   this machine lacks what was asked for, or failed while it was done
+└── Interrupted       exit 130 the user pressed Ctrl-C, or the process was asked to end
 
 A failure of a *candidate* is never one of these: it is an `Outcome`.
 """
@@ -53,6 +54,12 @@ class MachineError(PorterError):
     """The machine lacks a compiler, a device or a permission that the work needs, or ran out of memory or disk."""
 
     exit_code = 3
+
+
+class Interrupted(PorterError):  # noqa: N818 - nothing went wrong
+    """The user pressed Ctrl-C, or the process was asked to end; `hint` says how to go on."""
+
+    exit_code = 130
 
 
 # What a machine runs out of; a permission that is missing may be the user's to give.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,11 @@ from rich.text import Text
 
 from porter.allowances import Allowance, allow
 from porter.catalogue import full_catalogue
+from porter.cli.build import Build, built_for
 from porter.cli.console import Console
 from porter.cli.options import check_writable
 from porter.cli.result_files import write_text
-from porter.cli.sources import NamedSource, named_sources
+from porter.cli.sources import NamedSource
 from porter.errors import DONE, FELL_SHORT, PorterError, exhaustion
 from porter.evaluate.migrate import KERNELS_FOLLOWED, migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
@@ -100,29 +101,59 @@ class Wish:
     """
 
     options: MigrateOptions
+    build: Build = field(default_factory=Build)
     allowances: tuple[Allowance, ...] = ()
     search: SearchOptions | None = None
 
 
-def attempt_all(paths: Sequence[Path], wishes: Sequence[Wish], to: Destination, console: Console, show: Show) -> int:
-    """Migrate every source under `paths` as each wish says, show each as it is done, and give the exit code of all."""
-    to.check()
-    machine = examine(wishes[0].options.cache)
-    several = len(paths) > 1 or paths[0].is_dir() or len(wishes) > 1
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to do with every source: each of the wishes, where it goes, and what is shown of it.
+
+    With `several` the results are a list, also where that has one item.
+    """
+
+    wishes: tuple[Wish, ...]
+    to: Destination
+    show: Show
+    several: bool
+
+
+def attempt_all(sources: Sequence[NamedSource], task: Task, console: Console) -> tuple[Attempt, ...]:
+    """Migrate every source as each wish says, and show each as it is done.
+
+    Raises the `PorterError` of a source that cannot be migrated at all where the task is not about several.
+    """
+    task.to.check()
+    machine = examine(task.wishes[0].options.cache)
+    asked = list(product(sources, task.wishes))
     attempts: list[Attempt] = []
-    for source, wish in product(named_sources(paths), wishes):
+    for number, (source, wish) in enumerate(asked):
+        if len(asked) > 1:
+            done = f"{number} of {len(asked)} ports are done and are in {task.to.folder}"
+            console.how_to_go_on = f"{done}; name the sources that are left to go on with them"
         with console.progress() as step:
-            made = attempt(source, wish, to, machine, step)
+            about = f"{source.path} ({number + 1} of {len(asked)}): " if len(asked) > 1 else ""
+            made = attempt(source, wish, task.to, machine, _about(about, step))
         attempts.extend(made)
         for one in made:
-            if isinstance(one, Failed) and not several:
+            if isinstance(one, Failed) and not task.several:
                 raise one.error
             if not console.json:
-                shown = attempt_text(one, console.view, with_diff=show.diff)
-                console.show(shown.append("\n") if several and not console.quiet else shown)
-    show.write_files(attempts)
+                shown = attempt_text(one, console.view, with_diff=task.show.diff)
+                console.show(shown.append("\n") if task.several and not console.quiet else shown)
+    return tuple(attempts)
+
+
+def _about(subject: str, step: Progress) -> Progress:
+    return lambda now: step(f"{subject}{now}")
+
+
+def conclude(attempts: Sequence[Attempt], task: Task, console: Console) -> int:
+    """Write the files that were asked for, show what came of all sources together, and give the exit code."""
+    task.show.write_files(attempts)
     if console.json:
-        console.document(attempts_document(attempts, several=several))
+        console.document(attempts_document(attempts, several=task.several))
     elif len(attempts) > 1:
         console.show(summary_text(attempts))
     return exit_code(attempts)
@@ -131,9 +162,12 @@ def attempt_all(paths: Sequence[Path], wishes: Sequence[Wish], to: Destination, 
 def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, step: Progress) -> tuple[Attempt, ...]:
     """Migrate one file and write what came of it; each of several sources in it gets a folder of its own."""
     try:
+        built = wish.build.of(source.path)
+        wish = replace(wish, options=built_for(wish.options, built))
         # What is searched for a better port is timed at the end, beside the one that the search began with.
         first = wish.options if wish.search is None else replace(wish.options, timed=False)
-        migrations = [_allowing(made, wish.allowances) for made in migrate(source.path, first, step)]
+        made = [replace(m, findings=(*built.findings, *m.findings)) for m in migrate(source.path, first, step)]
+        migrations = [_allowing(one, wish.allowances) for one in made]
         folder = to.folder / source.subfolder
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
         pairs = zip(migrations, places, strict=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from porter.cli.build import Build
 from porter.cli.groups import spread
 from porter.cli.options import (
     ArchOption,
@@ -49,6 +50,7 @@ def bench(
     target: OnlyTargetOption = "",
     arch: ArchOption = "",
     original: Original,
+    build: Build,
     reference: ReferenceOption = None,
     entry: EntryOption = "",
     seed: SeedOption = None,
@@ -74,4 +76,4 @@ def bench(
         timed_sizes=parse_sizes(at or ()),
         reference=checked_file(reference),
     )
-    return judged(candidate, against, options, context.obj)
+    return judged(candidate, against, options, build, context.obj)

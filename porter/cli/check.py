@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rich.text import Text
 
-from porter.allowances import Allowance, allow
+from porter.allowances import allow
 from porter.catalogue import full_catalogue
+from porter.cli.build import Build, Built
 from porter.cli.console import Console
 from porter.cli.result_files import write_text
 from porter.cli.sources import named_sources
@@ -53,7 +54,7 @@ class Checked:
 def check_all(
     paths: Sequence[Path],
     asked: Sequence[MigrateOptions],
-    allowances: Sequence[Allowance],
+    build: Build,
     console: Console,
     sarif: Path | None,
 ) -> int:
@@ -63,7 +64,7 @@ def check_all(
     """
     found: list[Checked] = []
     for named, options in product(named_sources(paths), asked):
-        for one in _checked(named.path, options, allowances, console):
+        for one in _checked(named.path, options, build.of(named.path), console):
             found.append(one)
             if not console.json and console.view.detail is not Detail.QUIET:
                 _show(findings_text(one.findings, one.source, console.view), console)
@@ -79,7 +80,7 @@ def _show(text: Text, console: Console) -> None:
         console.show(text.append("\n"))
 
 
-def _checked(path: Path, options: MigrateOptions, allowances: Sequence[Allowance], console: Console) -> list[Checked]:
+def _checked(path: Path, options: MigrateOptions, built: Built, console: Console) -> list[Checked]:
     loaded = load(path)
     checked: list[Checked] = []
     for at, source in enumerate(loaded.sources):
@@ -90,11 +91,11 @@ def _checked(path: Path, options: MigrateOptions, allowances: Sequence[Allowance
                 options.target,
                 options.arch,
                 options.kernels,
-                include_dirs=options.include_dirs,
-                defines=options.defines,
+                include_dirs=built.include_dirs,
+                defines=built.defines,
             )
-            findings = (*(loaded.findings if at == 0 else ()), *inspection.findings)
-            checked.append(Checked(source, options.target, allow(findings, source, allowances)))
+            findings = (*built.findings, *(loaded.findings if at == 0 else ()), *inspection.findings)
+            checked.append(Checked(source, options.target, allow(findings, source, console.allowances)))
     return checked
 
 

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 class Console:
     """One command's output. With `json` stdout holds exactly one JSON document, whatever happens.
 
-    `allowances` are the findings that the project accepts.
+    `allowances` are the findings that the project accepts; `how_to_go_on` is what whoever interrupts the command reads.
     """
 
     def __init__(self, *, json: bool, debug: bool, quiet: bool = False, verbose: bool = False) -> None:
         self.allowances: tuple[Allowance, ...] = ()
+        self.how_to_go_on = "the same command begins again; what was built for it is kept and not built again"
         self.json = json
         self.debug = debug
         self.quiet = quiet
@@ -51,18 +52,16 @@ class Console:
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
-        """A line on the terminal that names the current step; silent where nobody watches."""
-        if self.quiet or not sys.stderr.isatty():
+        """The current step on stderr: a line that changes on a terminal, elsewhere a new line now and then.
+
+        What goes to stdout meanwhile stands above the line. Nothing is shown with `quiet` or `json`.
+        """
+        from porter.cli.progress import lines_now_and_then, status_line
+
+        if self.quiet or (self.json and not sys.stderr.isatty()):
             yield _unwatched
             return
-        from rich.console import Console as RichConsole
-        from rich.text import Text
-
-        with RichConsole(file=sys.stderr).status("starting") as status:
-
-            def show(step: str) -> None:
-                status.update(Text(step))
-
+        with status_line() if sys.stderr.isatty() else lines_now_and_then(sys.stderr) as show:
             yield show
 
     def warn(self, text: str) -> None:

@@ -11,15 +11,15 @@ from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, RunArgument, named_path
 from porter.errors import DONE
 
-ToOption = Annotated[
-    Path, typer.Option("--to", metavar="DIR", parser=named_path, help="Write the best candidate to this folder.")
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", parser=named_path, help="The folder to write; a new one.")
 ]
 
 
 def export(
     context: typer.Context,
     run: RunArgument,
-    to: ToOption,
+    out: OutOption,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -30,7 +30,7 @@ def export(
     from porter.report.search_export import winner_texts, write_texts
 
     console: Console = context.obj
-    written = write_texts(winner_texts(course(run)), to)
+    written = write_texts(winner_texts(course(run)), out)
     if console.json:
         console.document({"written": [str(path) for path in written]})
     else:

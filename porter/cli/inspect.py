@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cli.build import Build
 from porter.cli.console import Console
+from porter.cli.groups import spread
 from porter.cli.options import (
     ArchOption,
     ContractOption,
     DebugFlag,
-    DefineOption,
-    IncludeOption,
     JsonFlag,
     KernelOption,
     LimitOption,
     OnlyTargetOption,
     SizeOption,
     cache_folder,
-    checked_defines,
-    checked_folders,
     named_path,
     parse_sizes,
 )
@@ -45,8 +43,10 @@ StageOption = Annotated[Stage, typer.Option("--as", help="What to print.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="The output format; sarif is for findings.")]
 
 
+@spread
 def inspect(
     context: typer.Context,
+    *,
     path: PathArgument,
     stage: StageOption = Stage.PROGRAM,
     format: FormatOption = Format.TEXT,
@@ -55,8 +55,7 @@ def inspect(
     kernel: KernelOption = None,
     contract: ContractOption = None,
     size: SizeOption = None,
-    include_dir: IncludeOption = None,
-    define: DefineOption = None,
+    build: Build,
     limit: LimitOption = 60.0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -65,6 +64,7 @@ def inspect(
     from porter.report.inspection import Inspection
     from porter.source.load import read_sources
 
+    built = build.of(path)
     with context.obj.progress() as step:
         inspection = Inspection(
             source=read_sources(path)[0],
@@ -72,8 +72,9 @@ def inspect(
             arch=arch,
             kernels=tuple(kernel or ()),
             sizes=parse_sizes(size or ()),
-            include_dirs=checked_folders(include_dir or ()),
-            defines=checked_defines(define or ()),
+            include_dirs=built.include_dirs,
+            defines=built.defines,
+            built=built.findings,
             contract=contract,
             limit_s=limit,
             cache=cache_folder(),

@@ -4,6 +4,7 @@
 1  ran, but something fell short
 2  wrong usage or input
 3  the machine lacks what was asked for
+130  interrupted
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from porter.cli.survey import survey
 from porter.cli.train import train
 from porter.cli.verify import verify
 from porter.cli.watch import watch
-from porter.errors import UsageError
+from porter.errors import Interrupted, UsageError
 from porter.garbage_collection import collect_seldom
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -95,6 +96,8 @@ def main(arguments: Sequence[str]) -> int:
         )
     except Exception as error:  # noqa: BLE001 - the border of the process: a user sees a sentence, not a traceback
         return console.fail(error)
+    if code == Interrupted.exit_code:  # what typer makes of a KeyboardInterrupt
+        return console.fail(Interrupted("interrupted", console.how_to_go_on))
     return code or 0
 
 

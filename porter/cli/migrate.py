@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cli.build import Build
 from porter.cli.console import Console
 from porter.cli.groups import spread
 from porter.cli.options import (
@@ -64,6 +65,10 @@ FromFormulaFlag = Annotated[
         "--from-formula", help="Write the port anew from what the source computes, not from how its kernels do it."
     ),
 ]
+WatchFlag = Annotated[
+    bool,
+    typer.Option("--watch", help="Stay, and port again what changes: a source, its headers or its contract."),
+]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that you edited.")]
 
@@ -76,6 +81,7 @@ def migrate(
     target: TargetsOption,
     arch: ArchOption = "",
     original: Original,
+    build: Build,
     limit: LimitOption = 60.0,
     reference: ReferenceOption = None,
     from_formula: FromFormulaFlag = False,
@@ -96,6 +102,7 @@ def migrate(
     force: ForceFlag = False,
     diff: DiffFlag = False,
     check: CheckFlag = False,
+    watch: WatchFlag = False,
     sarif: SarifOption = None,
     junit: JunitOption = None,
     quiet: QuietFlag = False,
@@ -104,15 +111,19 @@ def migrate(
     debug: DebugFlag = False,
 ) -> int:
     """Port CUDA sources, run ports and originals on the CPU, and compare the results."""
-    from porter.cli.attempt import Destination, Show, Wish, attempt_all
+    from porter.cli.attempt import Destination, Show, Task, Wish, attempt_all, conclude
+    from porter.cli.on_change import on_every_change
+    from porter.cli.sources import named_sources
     from porter.evolve.run import choosing
     from porter.measure.deadline import Deadline
     from porter.native.place import missing_device
 
     console: Console = context.obj
+    if watch and (json or sarif or junit or check):
+        raise UsageError("--watch goes with none of --json, --sarif, --junit and --check", "run those without --watch")
     asked = [replace(original.options(name), arch=arch) for name in dict.fromkeys(target)]
     if check:
-        return _check(paths, asked, console, sarif, junit)
+        return _check(paths, asked, build, console, sarif, junit)
     timed = not missing_device()
     asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
@@ -124,15 +135,24 @@ def migrate(
     search = search_of(budget, seed, jobs, proposing, again=resume, console=console) if rounds else None
     if search is None and from_formula and timed:
         search = choosing(jobs or cores())
-    wishes = [Wish(options, console.allowances, search) for options in asked]
-    return attempt_all(paths, wishes, Destination(out, force), console, Show(diff, sarif, junit))
+    wishes = tuple(Wish(options, build, console.allowances, search) for options in asked)
+    several = len(paths) > 1 or paths[0].is_dir() or len(wishes) > 1
+    task = Task(wishes, Destination(out, force), Show(diff, sarif, junit), several)
+    if watch:
+        return on_every_change(paths, task, console)
+    return conclude(attempt_all(named_sources(paths), task, console), task, console)
 
 
 def _check(
-    paths: list[Path], asked: list[MigrateOptions], console: Console, sarif: Path | None, junit: Path | None
+    paths: list[Path],
+    asked: list[MigrateOptions],
+    build: Build,
+    console: Console,
+    sarif: Path | None,
+    junit: Path | None,
 ) -> int:
     from porter.cli.check import check_all
 
     if junit is not None:
         raise UsageError("--junit is about verdicts, and --check executes nothing", "write the findings with --sarif")
-    return check_all(paths, asked, console.allowances, console, sarif)
+    return check_all(paths, asked, build, console, sarif)

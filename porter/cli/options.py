@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 LONGEST_S = 1e6  # eleven days: clocks and timers overflow at what a float holds
 _SEED_BITS = 48  # a number that every reader of JSON keeps exact
 _SIZE = re.compile(r"(?P<name>[^\W\d]\w*)=0*(?P<size>[1-9]\d{,17})")  # an int64 holds it
-_DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?")
 
 
 def named_path(text: str) -> Path:
@@ -64,13 +63,6 @@ LimitOption = Annotated[
 ContractOption = Annotated[
     Path | None,
     typer.Option("--contract", metavar="FILE", parser=named_path, help="Use this contract instead of drafting one."),
-]
-IncludeOption = Annotated[
-    list[Path] | None,
-    typer.Option("--include-dir", metavar="DIR", parser=named_path, help="A folder with local headers; repeatable."),
-]
-DefineOption = Annotated[
-    list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro that your build defines; repeatable.")
 ]
 ReferenceOption = Annotated[
     Path | None,
@@ -153,24 +145,6 @@ def parse_dtypes(names: Iterable[str]) -> frozenset[DType]:
     return frozenset(known[name] for name in names)
 
 
-def checked_folders(folders: Iterable[Path]) -> tuple[Path, ...]:
-    """`folders` to look for headers in. Raises `UsageError` for one that is none."""
-    found = tuple(folders)
-    for folder in found:
-        if not folder.is_dir():
-            raise UsageError(f"--include-dir {folder}: no such folder")
-    return found
-
-
-def checked_defines(texts: Iterable[str]) -> tuple[str, ...]:
-    """`texts` as a compiler takes them behind `-D`. Raises `UsageError` for one that names no macro."""
-    found = tuple(texts)
-    for text in found:
-        if not _DEFINE.fullmatch(text):
-            raise UsageError(f"--define {text}: not the name of a macro, or NAME=VALUE", "for example --define HALF=1")
-    return found
-
-
 def check_writable(option: str, folder: Path) -> None:
     """Raises `UsageError` for a folder that cannot be made or written to, before any work is done for it."""
     standing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
@@ -199,12 +173,10 @@ class Original:
     kernel: KernelOption = None
     contract: ContractOption = None
     size: SizeOption = None
-    include_dir: IncludeOption = None
-    define: DefineOption = None
     time_limit: TimeLimitOption = 20.0
 
     def options(self, target: str) -> MigrateOptions:
-        """Returns what is asked for `target`. Raises `UsageError` for a size, a folder or a macro that is none."""
+        """Returns what is asked for `target`. Raises `UsageError` for a size that is none."""
         from porter.evaluate.migration import MigrateOptions
 
         return MigrateOptions(
@@ -213,8 +185,6 @@ class Original:
             kernels=tuple(self.kernel or ()),
             contract=self.contract,
             sizes=parse_sizes(self.size or ()),
-            include_dirs=checked_folders(self.include_dir or ()),
-            defines=checked_defines(self.define or ()),
             time_limit_s=self.time_limit,
             environment=dict(os.environ),
         )

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from porter.cli.build import Build, built_for
 from porter.cli.console import Console
 from porter.cli.groups import spread
 from porter.cli.options import (
@@ -41,20 +42,20 @@ def record(
     standard: StandardArgument,
     out: OutOption,
     original: Original,
+    build: Build,
     seed: SeedOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Record right answers, for machines that cannot compute them."""
     from porter.evaluate.record import record as record_answers
+    from porter.evaluate.standards import named_source
     from porter.oracle.golden import write_golden
     from porter.report.recording import recording_document, recording_text
 
     console: Console = context.obj
-    options = replace(
-        original.options(""),
-        seed=drawn_seed() if seed is None else seed,
-    )
+    asked = replace(original.options(""), seed=drawn_seed() if seed is None else seed)
+    options = built_for(asked, build.of(named_source(standard)))
     if out.suffix != ".golden":
         raise InputError(f"{out}: a recording's name ends in .golden", f"for example -o {out.with_suffix('.golden')}")
     with console.progress() as step:

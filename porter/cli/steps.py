@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 RunsArgument = Annotated[list[Path], typer.Argument(metavar="RUN", parser=named_path, help="Folders of searches.")]
 OutOption = Annotated[
     Path,
-    typer.Option("--out", metavar="FILE", parser=named_path, help="The new file: JSON lines, or Parquet for .parquet."),
+    typer.Option(
+        "--out", "-o", metavar="FILE", parser=named_path, help="The new file: JSON lines, or Parquet for .parquet."
+    ),
 ]
 WhichOption = Annotated[
     str,

@@ -39,7 +39,7 @@ EvaluationsOption = Annotated[
 ]
 SeedsOption = Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="How often all of it is done.")]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", parser=named_path, help="Write raw results to this file.")
+    Path | None, typer.Option("--out", "-o", metavar="FILE", parser=named_path, help="Write raw results to this file.")
 ]
 
 

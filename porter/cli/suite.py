@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cli.build import Build
 from porter.cli.console import Console
+from porter.cli.groups import spread
 from porter.cli.migrate import FromFormulaFlag
 from porter.cli.options import (
     LONGEST_S,
     ArchOption,
     DebugFlag,
-    DefineOption,
-    IncludeOption,
     JsonFlag,
     KernelOption,
     QuietFlag,
@@ -23,8 +23,6 @@ from porter.cli.options import (
     TimeLimitOption,
     cache_folder,
     check_writable,
-    checked_defines,
-    checked_folders,
     cores,
     named_path,
     parse_sizes,
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 
     from porter.suite.new import NewOperator
     from porter.suite.operators import Operator
-    from porter.suite.result import Result
     from porter.suite.run import SuiteOptions
 
 suite = typer.Typer(name="suite", help="Port and check a suite of operators.", rich_markup_mode=None)
@@ -67,6 +64,9 @@ JobsOption = Annotated[
     int, typer.Option("--jobs", metavar="N", min=0, help="Number of operators at once; 0 means one for each core.")
 ]
 FreshFlag = Annotated[bool, typer.Option("--fresh", help="Run operators again that already have a result.")]
+FailedFirstFlag = Annotated[
+    bool, typer.Option("--failed-first", help="Begin with the operators that fell short in the run in the folder.")
+]
 LimitOption = Annotated[
     float, typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Time limit for one operator.")
 ]
@@ -84,6 +84,7 @@ def run(
     jobs: JobsOption = 0,
     limit: LimitOption = 600.0,
     fresh: FreshFlag = False,
+    failed_first: FailedFirstFlag = False,
     from_formula: FromFormulaFlag = False,
     rounds: RoundsOption = 0,
     seconds: SecondsOption = None,
@@ -102,7 +103,19 @@ def run(
         refuse_without_rounds(seconds=seconds, patience=patience)
     archs = {name: find_target(find_backend(name), arch).arch for name in target}
     asked = [
-        SuiteOptions(name, out / name, known, jobs or cores(), limit, fresh, rounds, seconds, patience, from_formula)
+        SuiteOptions(
+            name,
+            out / name,
+            known,
+            jobs=jobs or cores(),
+            limit_s=limit,
+            fresh=fresh,
+            failed_first=failed_first,
+            rounds=rounds,
+            seconds=seconds,
+            patience=patience,
+            from_formula=from_formula,
+        )
         for name, known in archs.items()
     ]
     return _run_all(_chosen(suite, view, only), asked, context.obj, junit)
@@ -110,6 +123,7 @@ def run(
 
 def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], console: Console, junit: Path | None) -> int:
     """Run the operators for each target, show the tables, write JUnit XML, and give the exit code of all."""
+    from porter.cli.suite_progress import SuiteProgress
     from porter.report.suite import suite_document, suite_tables, suite_text
     from porter.report.suite_junit import suite_junit
     from porter.suite.run import run_suite
@@ -118,7 +132,8 @@ def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], conso
     for options in asked:
         if not (console.json or console.quiet):
             console.show(_beginning(operators, options))
-        result = run_suite(operators, options, lambda one, left: _tell(console, one, left))
+        with console.progress() as step:
+            result = run_suite(operators, options, SuiteProgress(console, step, options.folder, len(operators)))
         results.append(result)
         if not console.json:
             console.show(suite_text(result, suite_tables(result)))
@@ -179,12 +194,19 @@ def show(
 
 
 @suite.command("new")
+@spread
 def new(
     context: typer.Context,
+    *,
     path: Annotated[
         Path, typer.Argument(metavar="PATH", parser=named_path, help="A CUDA source, or a folder of them.")
     ],
-    to: Annotated[Path, typer.Option("--to", metavar="SUITE", parser=named_path, help="The suite's folder.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="DIR", parser=named_path, help="The suite's folder; it may have operators."
+        ),
+    ],
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="The operator's name; the file's name without it.")
     ] = "",
@@ -193,8 +215,7 @@ def new(
     ] = "",
     kernel: KernelOption = None,
     size: SizeOption = None,
-    include_dir: IncludeOption = None,
-    define: DefineOption = None,
+    build: Build,
     time_limit: TimeLimitOption = 20.0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -203,30 +224,29 @@ def new(
     from porter.report.operators import made_document, made_text
     from porter.suite.new import NewOperator, new_operator
 
-    check_writable("--to", to)
+    check_writable("--out", out)
+    build.check()
     if path.is_dir() and (name or kernel or size):
         raise UsageError("--name, --kernel and --size are for one source, and this is a folder", "name the file")
     wanted = NewOperator(
         source=path,
-        suite=to,
+        suite=out,
         name=name,
         category=category,
         kernels=tuple(kernel or ()),
         sizes=parse_sizes(size or ()),
-        include_dirs=checked_folders(include_dir or ()),
-        defines=checked_defines(define or ()),
         cache=cache_folder(),
         time_limit_s=time_limit,
     )
     console: Console = context.obj
     if path.is_dir():
-        return _made_of_folder(wanted, console)
-    made = new_operator(wanted)
+        return _made_of_folder(wanted, build, console)
+    made = new_operator(_built(wanted, build))
     console.document(made_document(made)) if json else console.show(made_text(made))
     return DONE
 
 
-def _made_of_folder(wanted: NewOperator, console: Console) -> int:
+def _made_of_folder(wanted: NewOperator, build: Build, console: Console) -> int:
     """Make an operator of each source below a folder; what cannot be one is named, and the others are made."""
     from dataclasses import replace
 
@@ -239,13 +259,21 @@ def _made_of_folder(wanted: NewOperator, console: Console) -> int:
         try:
             with console.progress() as step:
                 step(f"reading {source.path}")
-                came.append(new_operator(replace(wanted, source=source.path)))
+                came.append(new_operator(_built(replace(wanted, source=source.path), build)))
         except PorterError as error:
             came.append(NotMade(source.path, error.message))
         if not console.json:
             console.show(made_line(came[-1]))
     console.document(made_all_document(came)) if console.json else console.show(made_all_text(came, wanted.suite))
     return DONE if all(isinstance(one, MadeOperator) for one in came) else FELL_SHORT
+
+
+def _built(wanted: NewOperator, build: Build) -> NewOperator:
+    """With the folders and macros of the source's build."""
+    from dataclasses import replace
+
+    built = build.of(wanted.source)
+    return replace(wanted, include_dirs=built.include_dirs, defines=built.defines)
 
 
 def _chosen(root: Path, view: str, only: list[str] | None) -> tuple[Operator, ...]:
@@ -258,16 +286,3 @@ def _chosen(root: Path, view: str, only: list[str] | None) -> tuple[Operator, ..
     if not found:
         raise UsageError(f"no operator of {root} has {' or '.join(only or ())} in its key", "porter suite list")
     return found
-
-
-def _tell(console: Console, one: Result, left: int) -> None:
-    """A line for each operator as it is done, for whoever watches."""
-    from rich.text import Text
-
-    from porter.evaluate.outcome import outcome_words
-    from porter.report.verdict import OUTCOME_STYLES
-
-    style = OUTCOME_STYLES.get(one.outcome, "bold red")
-    outcome = (outcome_words(one.outcome), style)
-    if not console.json and not console.quiet:
-        console.show(Text.assemble(outcome, f"  {one.key}  {one.seconds:.0f} s, {left} to go"))

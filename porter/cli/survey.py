@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cli.build import Build, Built
 from porter.cli.console import Console
+from porter.cli.groups import spread
 from porter.cli.options import (
     ArchOption,
     DebugFlag,
-    DefineOption,
-    IncludeOption,
     JsonFlag,
     TargetsOption,
     VerboseFlag,
-    checked_defines,
-    checked_folders,
     named_path,
 )
 from porter.errors import DONE, PorterError
@@ -33,13 +31,14 @@ PathsArgument = Annotated[
 ]
 
 
+@spread
 def survey(
     context: typer.Context,
+    *,
     paths: PathsArgument,
     target: TargetsOption,
     arch: ArchOption = "",
-    include_dir: IncludeOption = None,
-    define: DefineOption = None,
+    build: Build,
     verbose: VerboseFlag = False,
     json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -51,9 +50,9 @@ def survey(
     from porter.report.survey import survey_document, survey_text
 
     console: Console = context.obj
-    folders, defines = checked_folders(include_dir or ()), checked_defines(define or ())
+    build.check()
     sources = named_sources(paths)
-    surveys = [_surveyed(sources, name, arch, folders, defines, console) for name in dict.fromkeys(target)]
+    surveys = [_surveyed(sources, name, arch, build, console) for name in dict.fromkeys(target)]
     if json:
         documents = [survey_document(one) for one in surveys]
         console.document({"surveys": documents} if len(documents) > 1 else documents[0])
@@ -66,8 +65,7 @@ def _surveyed(
     sources: Sequence[NamedSource],
     target: str,
     arch: str,
-    folders: tuple[Path, ...],
-    defines: tuple[str, ...],
+    build: Build,
     console: Console,
 ) -> Survey:
     from porter.report.survey import Survey, Unreadable
@@ -78,13 +76,13 @@ def _surveyed(
         for number, named in enumerate(sources, start=1):
             step(f"reading {named.path} ({number} of {len(sources)})")
             try:
-                found += _read(named.path, target, arch, folders, defines)
+                found += _read(named.path, target, arch, build.of(named.path))
             except PorterError as error:
                 unreadable.append(Unreadable(named.path, error.message))
     return Survey(target, tuple(found), tuple(unreadable))
 
 
-def _read(path: Path, target: str, arch: str, folders: tuple[Path, ...], defines: tuple[str, ...]) -> list[Surveyed]:
+def _read(path: Path, target: str, arch: str, built: Built) -> list[Surveyed]:
     from porter.report.inspection import Inspection
     from porter.report.survey import Surveyed
     from porter.source.load import load
@@ -92,8 +90,8 @@ def _read(path: Path, target: str, arch: str, folders: tuple[Path, ...], defines
     loaded = load(path)
     surveyed = []
     for at, source in enumerate(loaded.sources):
-        one = Inspection(source, target, arch, include_dirs=folders, defines=defines)
-        findings = (*(loaded.findings if at == 0 else ()), *one.findings)
+        one = Inspection(source, target, arch, include_dirs=built.include_dirs, defines=built.defines)
+        findings = (*built.findings, *(loaded.findings if at == 0 else ()), *one.findings)
         form = one.program.form.value
         surveyed.append(Surveyed(path, form, len(one.program.kernels), len(one.program.launches), findings))
     return surveyed

@@ -20,7 +20,7 @@ TableArgument = Annotated[
     Path, typer.Argument(metavar="TABLE", parser=named_path, help="A table of measured schedules.")
 ]
 ModelOption = Annotated[
-    Path, typer.Option("--out", metavar="MODEL", parser=named_path, help="Write the model to this file, as JSON.")
+    Path, typer.Option("--out", "-o", metavar="MODEL", parser=named_path, help="Write the model to this file, as JSON.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Another seed makes another model.")]
 
@@ -57,7 +57,7 @@ BaseOption = Annotated[
     Path, typer.Option("--model", metavar="DIR", parser=named_path, help="A folder with a transformers model.")
 ]
 FolderOption = Annotated[
-    Path, typer.Option("--out", metavar="DIR", parser=named_path, help="Write the tuned model to this folder.")
+    Path, typer.Option("--out", "-o", metavar="DIR", parser=named_path, help="Write the tuned model to this folder.")
 ]
 EpochsOption = Annotated[float, typer.Option("--epochs", metavar="N", min=0, help="How often each step is seen.")]
 RateOption = Annotated[float, typer.Option("--learning-rate", metavar="R", min=0, help="How far each update goes.")]

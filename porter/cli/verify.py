@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cli.build import Build, built_for
 from porter.cli.console import Console
 from porter.cli.groups import spread
 from porter.cli.options import (
@@ -71,6 +72,7 @@ def verify(
     target: OnlyTargetOption = "",
     arch: ArchOption = "",
     original: Original,
+    build: Build,
     entry: EntryOption = "",
     seed: SeedOption = None,
     edges: EdgesFlag = False,
@@ -99,20 +101,24 @@ def verify(
         edges=edges,
         dtypes=parse_dtypes(dtype or ()),
     )
-    return judged(candidate, standard, options, context.obj)
+    return judged(candidate, standard, options, build, context.obj)
 
 
-def judged(candidate: Path, against: Path, options: MigrateOptions, console: Console) -> int:
+def judged(candidate: Path, against: Path, options: MigrateOptions, build: Build, console: Console) -> int:
     """Judge the candidate, show the verdict, and give the exit code; without a time it was asked for it fell short."""
     from porter.allowances import allow
     from porter.evaluate.outcome import Verified
     from porter.evaluate.speed import NotMeasured
+    from porter.evaluate.standards import named_source
     from porter.evaluate.verify import verify as judge
     from porter.report.judgement import judgement_document, judgement_text
 
+    built = build.of(named_source(against))
     with console.progress() as step:
-        verdict = judge(candidate, against, options, step)
-    verdict = replace(verdict, findings=allow(verdict.findings, verdict.standard, console.allowances))
+        verdict = judge(candidate, against, built_for(options, built), step)
+    verdict = replace(
+        verdict, findings=allow((*built.findings, *verdict.findings), verdict.standard, console.allowances)
+    )
     if console.json:
         console.document(judgement_document(verdict))
     else:

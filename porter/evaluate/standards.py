@@ -67,6 +67,11 @@ def opened(against: Path, options: MigrateOptions) -> Iterator[Standard]:
         yield standard
 
 
+def named_source(against: Path) -> Path:
+    """Returns the file that `against` is, or that it names where it is a contract. Raises `InputError`."""
+    return _named_reference(against) if against.suffix == _TOML else against
+
+
 def _named_reference(path: Path) -> Path:
     """The file that the contracts at `path` name as their reference."""
     names = {contract.reference for contract in load_contracts(path)}

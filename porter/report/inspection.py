@@ -47,8 +47,8 @@ def _unheard(step: str) -> None:
 class Inspection:
     """One source and how it is read; each stage is computed when it is looked at.
 
-    `cache` keeps what is built to execute it, `progress` hears what is done; after `limit_s` seconds of executing the
-    rest is given up.
+    `built` are findings about how its build hands it to a compiler. `cache` keeps what is built to execute it,
+    `progress` hears what is done; after `limit_s` seconds of executing the rest is given up.
     """
 
     source: Source
@@ -58,6 +58,7 @@ class Inspection:
     sizes: Mapping[str, int] = field(default_factory=dict)
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
+    built: tuple[Finding, ...] = ()
     contract: Path | None = None
     limit_s: float | None = None
     cache: Path = Path()
@@ -111,7 +112,7 @@ class Inspection:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Returns what reading and porting found."""
-        return (*self.program.findings, *self.port.findings)
+        return (*self.built, *self.program.findings, *self.port.findings)
 
 
 def stage_text(inspection: Inspection, stage: Stage) -> Text:

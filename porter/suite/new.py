@@ -35,10 +35,10 @@ class NewOperator:
     category: str
     kernels: tuple[str, ...]
     sizes: Mapping[str, int]
-    include_dirs: tuple[Path, ...]
-    defines: tuple[str, ...]
     cache: Path
     time_limit_s: float
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,18 @@ def new_operator(wanted: NewOperator) -> MadeOperator:
     if folder.exists():
         raise InputError(f"{folder} exists already", "another --name")
     drafted = tuple(replace(_with_bench(c, wanted.sizes), category=category) for c in contracts)
-    texts = {"kernel.cu": source.text, "contract.toml": dumps(drafted)}
+    texts = {"kernel.cu": _with_macros(source.text, wanted.defines), "contract.toml": dumps(drafted)}
     for path, text in {**texts, **{name: header.text for name, header in program.headers}}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
     return MadeOperator(folder, built)
+
+
+def _with_macros(text: str, defines: tuple[str, ...]) -> str:
+    """The source with the macros of its build in front: an operator is built without it."""
+    named = (define.partition("=") for define in defines)
+    lines = [f"#define {name} {value if equals else 1}\n" for name, equals, value in named]
+    return "".join([*lines, text])
 
 
 def _check_name(name: str) -> None:

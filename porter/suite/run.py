@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from porter import __version__
 from porter.errors import PorterError, UsageError
@@ -20,14 +21,24 @@ from porter.suite.result import ORIGINAL, RUN, Result, SuiteResult, read_result,
 from porter.suite.selection import digest_of
 
 _SEARCH = "kernel.{}.search"
-Told = Callable[[Result, int], None]
+
+
+class Watcher(Protocol):
+    """Who hears how a run gets on; `begins` is called by several threads."""
+
+    def begins(self, operator: Operator) -> None:
+        """The operator is migrated from now on."""
+
+    def ends(self, result: Result, left: int) -> None:
+        """This came of an operator, and `left` are still to come."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteOptions:
     """What a run is to do: `jobs` operators at once, each within `limit_s` of wall time, kept in `folder`.
 
-    `fresh` runs again what an earlier run in `folder` has a result for. Each port is searched for `rounds` for a better
+    `fresh` runs again what an earlier run in `folder` has a result for; `failed_first` begins with those operators that
+    fell short in it. Each port is searched for `rounds` for a better
     one, at most for `seconds`, and no longer than `patience` rounds without any; a search that was cut goes on.
     Ports are written `from_formula` where that is known.
     """
@@ -42,6 +53,7 @@ class SuiteOptions:
     seconds: float | None = None
     patience: int | None = None
     from_formula: bool = False
+    failed_first: bool = False
 
     @property
     def search(self) -> tuple[str, ...]:
@@ -55,18 +67,18 @@ class SuiteOptions:
         return (*(anew or ("--jobs", "1")), "--rounds", str(self.rounds), *again)
 
 
-def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) -> SuiteResult:
-    """Runs what `options.folder` has no result for; `told` gets each result and how many are still to come.
+def run_suite(operators: Sequence[Operator], options: SuiteOptions, watcher: Watcher) -> SuiteResult:
+    """Runs what `options.folder` has no result for, and tells the watcher.
 
     Nothing that happens to one operator ends the run. It may be stopped at any time: begun again it goes on. Results of
     other operators that the folder has stay in its list. What the machine failed at is told, and not kept.
     Raises `UsageError` where the folder is in use, or holds a run for another arch.
     """
     with locked(options.folder):
-        return _run(operators, options, told, _earlier(options))
+        return _run(operators, options, watcher, _earlier(options))
 
 
-def _run(operators: Sequence[Operator], options: SuiteOptions, told: Told, earlier: SuiteResult) -> SuiteResult:
+def _run(operators: Sequence[Operator], options: SuiteOptions, watcher: Watcher, earlier: SuiteResult) -> SuiteResult:
     done: dict[str, Result] = {}
     missing = []
     for operator in operators:
@@ -76,13 +88,17 @@ def _run(operators: Sequence[Operator], options: SuiteOptions, told: Told, earli
         else:
             missing.append(operator)
     children = Children(options.jobs, options.limit_s)
-    longest_first = sorted(missing, key=_turns, reverse=True)
-    for result in children.each(longest_first, lambda operator: _brought_up(operator, options, children)):
+
+    def bring_up(operator: Operator) -> Result:
+        watcher.begins(operator)
+        return _brought_up(operator, options, children)
+
+    for result in children.each(in_order(missing, earlier, options), bring_up):
         done[result.key] = result
         if not result.is_of_machine:
             write_result(options.folder / result.key, result)
             write_run(options.folder, _merged(earlier, _so_far(operators, done, options)))
-        told(result, len(operators) - len(done))
+        watcher.ends(result, len(operators) - len(done))
     finished = _so_far(operators, done, options)
     write_run(options.folder, _merged(earlier, finished))
     return finished
@@ -104,6 +120,12 @@ def _merged(earlier: SuiteResult, now: SuiteResult) -> SuiteResult:
     results = {one.key: one for one in (*earlier.results, *now.results) if not one.is_of_machine}
     operators = tuple(sorted({*earlier.operators, *now.operators}))
     return replace(now, results=tuple(results[key] for key in operators if key in results), operators=operators)
+
+
+def in_order(missing: Sequence[Operator], earlier: SuiteResult, options: SuiteOptions) -> list[Operator]:
+    """Returns those that take longest first, before them, where that is asked for, what fell short in `earlier`."""
+    short = {one.key for one in earlier.results if not one.is_verified} if options.failed_first else set()
+    return sorted(missing, key=lambda operator: (operator.key in short, _turns(operator)), reverse=True)
 
 
 def _turns(operator: Operator) -> int:

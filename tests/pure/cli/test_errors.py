@@ -50,10 +50,11 @@ def test_a_bug_is_a_sentence_and_a_traceback_only_with_debug(porter, broken):
     assert "Traceback" in in_json.stderr
 
 
-def test_an_interrupt_ends_with_130_and_says_nothing(porter, broken):
+def test_an_interrupt_ends_with_130_and_says_how_to_go_on(porter, broken):
     broken(KeyboardInterrupt())
     done = porter("doctor")
-    assert (done.code, done.stdout, done.stderr) == (130, "", "")
+    assert (done.code, done.stdout) == (130, "")
+    assert done.stderr.startswith("error: interrupted\n  hint: the same command begins again")
 
 
 def test_explain_in_all_its_forms(porter):

@@ -169,7 +169,7 @@ def test_a_terminal_gets_a_picture_that_is_left_standing(run):
 
 @pytest.mark.parametrize("command", ["report", "watch", "export"])
 def test_a_folder_without_a_search_is_wrong_input(command, tmp_path, capsys):
-    options = ("--to", tmp_path / "to") if command == "export" else ()
+    options = ("--out", tmp_path / "to") if command == "export" else ()
     code, text, complaint = called(capsys, command, tmp_path, *options)
     assert (code, text) == (2, "")
     assert "Traceback" not in complaint
@@ -177,7 +177,7 @@ def test_a_folder_without_a_search_is_wrong_input(command, tmp_path, capsys):
 
 def test_an_export_holds_port_seed_original_test_and_benchmark(run, tmp_path, capsys):
     to = tmp_path / "to"
-    code, document, _ = called(capsys, "export", run, "--to", to, "--json")
+    code, document, _ = called(capsys, "export", run, "--out", to, "--json")
     files = {str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()}
     assert code == 0
     assert {str(to / name) for name in files} == set(json.loads(document)["written"])
@@ -195,7 +195,7 @@ def words(script):
 
 
 def test_an_export_says_how_the_port_is_called(run, tmp_path, capsys):
-    called(capsys, "export", run, "--to", tmp_path / "to")
+    called(capsys, "export", run, "--out", tmp_path / "to")
     tested, timed = (words((tmp_path / "to" / name).read_text()) for name in ("test_port.py", "benchmark.py"))
     common = ["--against", "original/soft<max>.cu", "--include-dir", "original"]
     stated = ["--contract", "original/contract.toml"]
@@ -223,21 +223,21 @@ def test_an_export_says_how_it_was_found(run, tmp_path):
 
 def test_an_export_needs_something_right_and_what_it_was_held_to(tmp_path, capsys):
     bare = searched(tmp_path / "bare", rounds=1)
-    code, _, complaint = called(capsys, "export", bare, "--to", tmp_path / "to")
+    code, _, complaint = called(capsys, "export", bare, "--out", tmp_path / "to")
     assert (code, "there is no" in complaint) == (2, True)
     hopeless = searched(tmp_path / "hopeless", without_a_score(World()))
-    code, _, said = called(capsys, "export", hopeless, "--to", tmp_path / "to")
+    code, _, said = called(capsys, "export", hopeless, "--out", tmp_path / "to")
     assert (code, "nothing was verified" in said) == (2, True)
     assert not (tmp_path / "to").exists()
 
 
 def test_an_export_writes_over_nothing(run, tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
-    code, _, complaint = called(capsys, "export", run, "--to", tmp_path)
+    code, _, complaint = called(capsys, "export", run, "--out", tmp_path)
     assert (code, "is not empty" in complaint) == (2, True)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_an_export_of_nothing_is_wrong_usage(run, capsys):
     code, _, complaint = called(capsys, "export", run)
-    assert (code, "--to" in complaint) == (2, True)
+    assert (code, "--out" in complaint) == (2, True)

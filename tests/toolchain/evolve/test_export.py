@@ -86,7 +86,7 @@ def run(tmp_path):
 @pytest.fixture
 def exported(run, tmp_path):
     """The folder that is exported of the search."""
-    assert main(["export", str(run), "--to", str(tmp_path / "to")]) == 0
+    assert main(["export", str(run), "--out", str(tmp_path / "to")]) == 0
     return tmp_path / "to"
 
 

@@ -17,12 +17,12 @@ from porter.suite.result import read_run, write_run
 RIGHT = """
 __global__ void scale(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = 2.0f * x[i];
+    if (i < n) y[i] = FACTOR * x[i];
 }
 void launch(const float* x, float* y, int n) { scale<<<(n + 127) / 128, 128>>>(x, y, n); }
 """
 UNSOUND = RIGHT.replace("if (i < n) y[i]", "if (i < n) y[0]")
-BROKEN = RIGHT.replace("2.0f * x[i]", "2.0f * z[i]")
+BROKEN = RIGHT.replace("FACTOR * x[i]", "2.0f * z[i]")
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +34,8 @@ def bring_up(tmp_path_factory, build_cache):
         patch.setenv("PORTER_CACHE_DIR", str(build_cache))
         for name, text in (("right", RIGHT), ("unsound", UNSOUND), ("broken", BROKEN)):
             (root / f"{name}.cu").write_text(text)
-            assert (
-                main(["suite", "new", str(root / f"{name}.cu"), "--to", str(root / "mine"), "--category", "scaling"])
-                == 0
-            )
+            built = ["--category", "scaling", "--define", "FACTOR=2.0f"]
+            assert main(["suite", "new", str(root / f"{name}.cu"), "--out", str(root / "mine"), *built]) == 0
         yield (
             root,
             lambda *more: main(
@@ -59,7 +57,7 @@ def test_every_operator_gets_a_result_of_its_own(bring_up, capsys):
     }  # fmt: skip
     assert (document["overall"]["verified"], document["overall"]["amsr"]) == (1, None)
     assert "race" in results(root)["unsound"].because
-    assert "kernel.cu:4: " in results(root)["broken"].because
+    assert "kernel.cu:5: " in results(root)["broken"].because
     assert str(root) not in results(root)["broken"].because
 
 
@@ -72,11 +70,16 @@ def test_a_new_operator_has_a_size_at_which_it_is_timed(bring_up):
 
 def test_a_new_operator_that_does_not_build_is_said_to_be_a_draft(bring_up, capsys):
     root, _ = bring_up
-    wanted = ["suite", "new", str(root / "broken.cu"), "--to", str(root / "drafts"), "--category", "scaling"]
+    wanted = ["suite", "new", str(root / "broken.cu"), "--out", str(root / "drafts"), "--category", "scaling"]
     assert main([*wanted, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["built"] is False
     assert main([*wanted, "--name", "again"]) == 0
     assert "is a draft: kernel.cu does not build on the CPU" in capsys.readouterr().out
+
+
+def test_a_new_operator_has_the_macros_of_its_build_in_its_source(bring_up):
+    root, _ = bring_up
+    assert (root / "mine/scaling/right/kernel.cu").read_text() == f"#define FACTOR 2.0f\n{RIGHT}"
 
 
 def test_what_was_done_is_not_done_again_until_its_files_change(bring_up):
@@ -87,7 +90,7 @@ def test_what_was_done_is_not_done_again_until_its_files_change(bring_up):
     after = results(root)
     assert after["right"] == before["right"]
     assert after["unsound"].outcome == "verified"
-    assert (root / "run/maca/mine/scaling/unsound/original/kernel.cu").read_text() == RIGHT
+    assert (root / "run/maca/mine/scaling/unsound/original/kernel.cu").read_text().endswith(RIGHT)
 
 
 def test_a_run_that_lost_one_result_makes_that_one(bring_up):
@@ -212,9 +215,13 @@ def test_a_failure_of_the_machine_becomes_no_baseline(baseline, monkeypatch, cap
 @pytest.mark.parametrize(
     ("right", "broken", "change"),
     [
-        ("2.0f *", "2.5f *", "wrong"),
-        ("2.0f *", "two *", "not_built"),
-        ("2.0f * x[i]", "(x[i] > 100.0f ? x[i] : 2.0f * x[i])", "wrong"),  # at values that its workloads do not have
+        ("FACTOR *", "2.5f *", "wrong"),
+        ("FACTOR *", "two *", "not_built"),
+        (
+            "FACTOR * x[i]",
+            "(x[i] > 100.0f ? x[i] : FACTOR * x[i])",
+            "wrong",
+        ),  # at values that its workloads do not have
     ],
 )
 def test_a_port_that_was_broken_is_noticed_until_that_is_the_baseline(baseline, capsys, right, broken, change):
