@@ -11,6 +11,7 @@ from porter.source.arithmetic_types import SPELLINGS, arithmetic, one_word
 from porter.source.program import CType, Function, Param, Program
 from porter.source.qualified import unqualified
 from porter.source.text import Source
+from porter.syntax.nodes import Expression
 from porter.syntax.read import read_unit
 from porter.syntax.type_resolution import Types
 from porter.syntax.unit import StructTree, Unit
@@ -74,6 +75,10 @@ class DeclaredTypes:
         """The struct called `name`, plain or qualified, where the program defines one that is no template."""
         found = self._types.unit.struct(name) if unqualified(name) in self._declared else ()
         return found[0] if len(found) == 1 and not found[0].template else None
+
+    def extent(self, node: Expression | None) -> int | None:
+        """The extent of an array that is a number, or a constant of the program; None for any other."""
+        return self._types.number(node)
 
     @cached_property
     def words(self) -> Mapping[str, str]:

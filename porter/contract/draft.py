@@ -51,7 +51,7 @@ from porter.contract.questions import (
     scalar_question,
     sizes_question,
 )
-from porter.contract.records import fields
+from porter.contract.records import fields, symbol
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.size_lists import size_lists
@@ -207,9 +207,9 @@ class _Drafter:
             return self._tensor(replace(named, type=type_))
         found = scalar(self.usage, self.function, named, self.template, self.guessed)
         if isinstance(found, Size):
-            symbol = found.name.replace(".", "_")
-            self.symbols.append(symbol)
-            return ScalarArg(found.name, param.type.text, symbol)
+            size = symbol(found.name)
+            self.symbols.append(size)
+            return ScalarArg(found.name, param.type.text, size)
         if isinstance(found, FunctionObject):
             if made := function_objects(self.usage, self.function).get(found.type):
                 return ScalarArg(named.name, made, "0")

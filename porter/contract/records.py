@@ -1,4 +1,5 @@
-"""Structs that are passed by value: each of their fields is an argument of its own, called `struct.field`.
+"""Structs that are passed by value: each of their fields is an argument of its own, called `struct.field`, each element
+of a small array among them one called `struct.array[0]`.
 
 Who calls the entry puts them together again (`simt/driver.py`); a Triton launcher takes them one by one.
 """
@@ -8,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 
 from porter.contract.usage import Usage
 from porter.source.arithmetic_types import arithmetic
@@ -23,8 +26,8 @@ _MOST_FIELDS = 24
 def fields(usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
     """The fields of a struct of numbers and pointers that `function` is handed, or a constant reference to one.
 
-    None for any other parameter, and for a struct that not everybody can make: one with constructors, bases or members
-    that are not public.
+    Those of a small array are its elements. None for any other parameter, and for a struct that not everybody can make:
+    one with constructors, bases or members that are not public.
     """
     type_ = usage.types.of(param, function, arguments)
     if type_.pointers or (type_.reference and not type_.const):
@@ -56,12 +59,21 @@ def _fields(usage: Usage, param: Param, base: str) -> Iterator[Param]:
 
 
 def _field(usage: Usage, param: Param, field: Variable) -> Iterator[Param]:
+    """The field itself, those of a struct, or the elements of an array, `p.sizes[0]`."""
     stars = "*" * field.type.pointers
     written = CType(f"{field.type.name}{stars}", field.type.name, field.type.pointers, field.type.const)
     named = replace(param, name=f"{param.name}.{field.name}", type=usage.types.followed(written), default="")
-    is_known = not field.extents and not field.type.arguments and not field.type.reference
-    inner = tuple(_fields(usage, named, named.type.base)) if is_known and not named.type.pointers else ()
-    yield from inner or (named if is_known else replace(named, type=CType("", "")),)
+    extents = [usage.types.extent(extent) or _MOST_FIELDS + 1 for extent in field.extents]
+    is_known = not field.type.arguments and not field.type.reference and prod(extents) <= _MOST_FIELDS
+    for index in product(*map(range, extents)) if is_known else ((),):
+        one = replace(named, name=named.name + "".join(f"[{i}]" for i in index))
+        inner = tuple(_fields(usage, one, one.type.base)) if is_known and not one.type.pointers else ()
+        yield from inner or (one if is_known else replace(one, type=CType("", "")),)
+
+
+def symbol(name: str) -> str:
+    """The symbol for a field that is a size: a name without dots and brackets, `p_sizes_0` for `p.sizes[0]`."""
+    return re.sub(r"\W+", "_", name).rstrip("_")
 
 
 def _is_plain(usage: Usage, type_: CType) -> bool:

@@ -1,5 +1,5 @@
-"""Macros that a build sets, told by the headers that they hide: `#ifdef WITH_CUDA` around all of one, or `#if WITH_CUDA`
-around the line that includes it.
+"""Macros that a build sets, told by the headers that they hide: `#ifdef WITH_CUDA` around all of one, or around the line
+that includes it.
 """
 
 from __future__ import annotations

@@ -76,6 +76,11 @@ class Types:
         found = self._named(kind, scope, bound, steps + 1)
         return None if found is None else _decorated(found, kind)
 
+    def number(self, node: Expression | None) -> int | None:
+        """The whole number that a literal is, or a constant of the program; None for anything else."""
+        found = self._constant(node, (), 0) if isinstance(node, Name) else node
+        return found.value if isinstance(found, Literal) and isinstance(found.value, int) else None
+
     def _named(self, kind: TypeName, scope: tuple[str, ...], bound: Bindings, steps: int) -> TypeName | None:
         """`kind` without its own pointers and qualifiers."""
         if kind.name in bound:

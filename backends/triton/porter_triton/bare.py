@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from porter.contract.contract import LaunchShape
+from porter.contract.records import symbol
 from porter_triton.launching import LaunchText, call
 from porter_triton.layout import bracketed
 from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
@@ -27,7 +28,7 @@ def bare_launcher(
     """
     names = {p.source: p.name for p in kernel.parameters if p.kind in (ParameterKind.POINTER, ParameterKind.SCALAR)}
     own = {kernel.name, "grid", "block", "shared_bytes"}  # which a parameter would hide
-    plain = (names.get(parameter, parameter.replace(".", "_")) for parameter in parameters)
+    plain = (names.get(parameter, symbol(parameter)) for parameter in parameters)
     arguments = [f"{name}_" if name in own else name for name in plain]
     head = bracketed(f"def {name}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
     tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]

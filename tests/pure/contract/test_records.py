@@ -45,13 +45,25 @@ def test_the_fields_of_a_struct_are_arguments_those_of_structs_in_it_too():
     assert contract.arguments[2].value == "p_size_rows"
 
 
+def test_the_elements_of_small_arrays_are_arguments():
+    contract = drafted("""
+        constexpr int kMany = 2;
+        struct Pair { const float* x; float* y; };
+        struct Params { Pair pairs[kMany]; float by[2][1]; int n; };
+        void f(Params p) { k<<<p.n, 32>>>(p.pairs[0].y, p.pairs[1].x, p.by[0][0] - p.by[1][0], p.n); }""")
+    pairs = ["p.pairs[0].x", "p.pairs[0].y", "p.pairs[1].x", "p.pairs[1].y"]
+    assert [a.name for a in contract.arguments] == [*pairs, "p.by[0][0]", "p.by[1][0]", "p.n"]
+    assert contract.symbols == ("p_n",)
+
+
 @pytest.mark.parametrize(
     "struct",
     [
         "class P { public: float by; };",
         "struct P { P(float a) : by(a) {} float by; };",
         "struct Base { int m; }; struct P : Base { float by; };",
-        "struct P { float by; int sizes[4]; };",
+        "struct P { float by; int sizes[100]; };",
+        "struct P { float by; int sizes[MANY]; };",
         "union P { float by; int bits; };",
         "struct P { float by; private: int hidden; };",
         "struct P { float by; const int fixed; };",

@@ -78,5 +78,7 @@ def test_of_platforms_that_declare_the_same_one_is_set_whose_libraries_are_at_ha
 
 
 def test_a_header_of_another_platform_that_declares_nothing_needed_sets_nothing():
-    header = '#define WIDTH 4\ntypedef short3 point;\ntypedef float3 real3;\n#if ON_CUDA\n#include "cuda_side.h"\n#endif\n'
+    header = (
+        '#define WIDTH 4\ntypedef short3 point;\ntypedef float3 real3;\n#if ON_CUDA\n#include "cuda_side.h"\n#endif\n'
+    )
     assert wanted(header, cuda_side="#define WIDTH 8\nint unused();\n") == ()

@@ -278,7 +278,7 @@ def test_a_variable_of_the_file_that_nobody_changes_is_its_value(around):
         "static int blocks = 3; void set(int& value) { value = 4; } void more() { set(blocks); }",
         "static int blocks = 3; void more() { read_option(blocks); }",
         "static int blocks = 3; void more() { std::cin >> blocks; }",
-        "static int blocks = 3; void more(char* word) { sscanf(word, \"%d\", &blocks); }",
+        'static int blocks = 3; void more(char* word) { sscanf(word, "%d", &blocks); }',
         "static int blocks;",
     ],
 )
@@ -302,3 +302,37 @@ def test_what_stands_before_a_comma_and_does_nothing_goes():
     assert found.startswith("assert n > 3\n")
     with pytest.raises(AssertionError, match="comma"):
         launcher("void f(float* y, const float* x, int n) { assert((n++, n > 3)); scale<true><<<n, 256>>>(y, x, n); }")
+
+
+STEPS = """
+struct Steps { int by[2]; float scale[1][2]; };
+__global__ void moved(float* y, const float* x, Steps s, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * s.scale[0][1] + s.by[1];
+}
+"""
+
+
+def test_an_array_of_a_struct_is_handed_over_by_its_elements():
+    found = launcher(f"{STEPS} void f(float* y, const float* x, Steps s, int n) {{ moved<<<n, 32>>>(y, x, s, n); }}")
+    assert "(y, x, s_by_1, s_scale_0_1, n," in found
+
+
+def test_an_array_that_a_loop_fills_is_a_list():
+    text = """
+        struct Ends { int by[2]; };
+        __global__ void ends(float* y, Ends e) { y[e.by[0]] = e.by[1]; }
+        void f(float* y, Ends given, int first) {
+          Ends e;
+          for (int i = 0; i < 2; ++i) e.by[i] = given.by[i] + first;
+          ends<<<1, 1>>>(y, e);
+        }"""
+    filled, launch = launcher(text).split("ends[")
+    assert filled == "e_by = [None] * 2\nfor i in range(2):\n    e_by[i] = (given_by_0, given_by_1)[i] + first\n"
+    assert launch.startswith("(1,)](y, e_by[0], e_by[1],")
+
+
+def test_an_array_of_a_struct_that_threads_index_is_refused():
+    text = STEPS.replace("s.by[1]", "s.by[threadIdx.x % 2]")
+    with pytest.raises(AssertionError, match="by"):
+        launcher(f"{text} void f(float* y, const float* x, Steps s, int n) {{ moved<<<n, 32>>>(y, x, s, n); }}")

@@ -24,8 +24,16 @@ __global__ void between(float* y, const float* x, float2 range, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] * (range.y - range.x) + range.x;
 }
+struct Steps { int by[2]; float scale[1][2]; };
+__global__ void stepped(float* y, const float* x, Steps s, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int total = 0;
+    for (int k = 0; k < 2; ++k) total += s.by[k] * (k + 1);
+    if (i < n) y[i] = x[i] * s.scale[0][1] + total;
+}
 void windowed(const Params& p, cudaStream_t stream) { part<<<(p.n + 255) / 256, 256, 0, stream>>>(p); }
 void ranged(float* y, const float* x, const float2& range, int n) { between<<<(n + 63) / 64, 64>>>(y, x, range, n); }
+void step(float* y, const float* x, const Steps& s, int n) { stepped<<<(n + 63) / 64, 64>>>(y, x, s, n); }
 """
 
 
@@ -48,6 +56,7 @@ def test_entries_that_take_structs_are_verified(tmp_path, options, target):
     assert [(e.contract.name, type(e.outcome)) for e in migration.entries] == [
         ("windowed", Verified),
         ("ranged", Verified),
+        ("step", Verified),
     ]
 
 
@@ -55,6 +64,7 @@ def test_a_port_that_takes_one_field_for_another_is_wrong(tmp_path, options):
     path, candidate = tmp_path / "op.cu", tmp_path / "op.maca.cpp"
     path.write_text(SOURCE)
     text = "#include <mc_runtime.h>\n" + SOURCE.replace("cuda", "mc")
-    candidate.write_text(text.replace("p.window.begin + p.window.count", "p.window.count"))
+    text = text.replace("p.window.begin + p.window.count", "p.window.count").replace("s.by[k]", "s.by[1 - k]")
+    candidate.write_text(text)
     outcomes = {e.contract.name: type(e.outcome) for e in verify(candidate, path, options, silent).entries}
-    assert outcomes == {"windowed": Wrong, "ranged": Verified}
+    assert outcomes == {"windowed": Wrong, "ranged": Verified, "step": Wrong}

@@ -8,7 +8,7 @@ from porter.source.program import Program
 from porter.syntax.nodes import Braces, Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host import constants, expressions, member_types, records, statements
-from porter_triton.host.codes import MOMENT, NONE, Code, Kind
+from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.nullable import nullable_parameters, objects
 from porter_triton.host.scope import Context, Given, Template
@@ -190,12 +190,16 @@ def _expect_null(cx: Context, name: str) -> None:
 def _record_of(cx: Context, name: str, kind: TypeName) -> Code | None:
     """A struct of the source or a vector that is handed over, a parameter for each field; None for any other type."""
     fields = () if kind.pointers else records.fields(cx, cx.type(kind))
-    parts = tuple(_field(cx, f"{name}_{field}", type_) for field, type_ in fields)
-    names = tuple(field for field, _ in fields)
+    parts = tuple(_field(cx, f"{name}_{field.name}", field.type, records.extents(cx, field)) for field in fields)
+    names = tuple(field.name for field in fields)
     return Code(name, Kind.RECORD, ctype=cx.type(kind), parts=parts, names=names) if fields else None
 
 
-def _field(cx: Context, name: str, kind: TypeName) -> Code:
+def _field(cx: Context, name: str, kind: TypeName, extents: tuple[int, ...]) -> Code:
+    """A field by name; an array is a sequence of its elements, each a parameter."""
+    if extents:
+        parts = tuple(_field(cx, f"{name}_{i}", kind, extents[1:]) for i in range(extents[0]))
+        return sequence(parts).typed(TypeName("std::array", (kind,)))
     return _record_of(cx, name, kind) or Code(cx.python_name(name), kind_of(cx, kind), ctype=cx.type(kind))
 
 

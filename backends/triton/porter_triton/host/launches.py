@@ -134,11 +134,13 @@ def _three(codes: tuple[Code, Code, Code]) -> tuple[str, str, str]:
 
 
 def _texts(passed: dict[str, Code]) -> dict[str, str]:
-    """The arguments by the kernel's own names; a struct's by those of its fields."""
+    """The arguments by the kernel's own names; a struct's by those of its fields, of an array by its elements."""
     found: dict[str, str] = {}
     for name, code in passed.items():
         if code.kind is Kind.RECORD:
             found |= _texts({f"{name}.{field}": part for field, part in zip(code.names, code.parts, strict=True)})
+        elif code.kind is Kind.SEQUENCE and code.parts:
+            found |= _texts({f"{name}[{i}]": part for i, part in enumerate(code.parts)})
         else:
             found[name] = code.text
     return found

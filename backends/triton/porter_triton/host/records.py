@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
-from porter.syntax.nodes import TypeName
+from porter.syntax.nodes import TypeName, Variable
+from porter_triton.host import expressions
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context
 from porter_triton.lower.types import Arithmetic, Record
+from porter_triton.refusal import Refusal
 
 
-def fields(cx: Context, kind: TypeName) -> tuple[tuple[str, TypeName], ...]:
-    """The names and types of the fields of a struct of the source or a vector; none of any other type."""
+def fields(cx: Context, kind: TypeName) -> tuple[Variable, ...]:
+    """The fields of a struct of the source or a vector; none of any other type."""
     if kind.pointers:
         return ()
     if structs := cx.unit.struct(kind.name):
-        return tuple((f.name, f.type) for f in structs[-1].fields if f.storage != "static")
+        return tuple(f for f in structs[-1].fields if f.storage != "static")
     vector = cx.built_in(kind)
     parts = vector.fields if isinstance(vector, Record) else ()
-    return tuple((name, TypeName(part.name)) for name, part in parts if isinstance(part, Arithmetic))
+    return tuple(Variable(name, TypeName(part.name)) for name, part in parts if isinstance(part, Arithmetic))
+
+
+def extents(cx: Context, field: Variable) -> tuple[int, ...]:
+    """The extents of an array among the fields; none where the field is no array."""
+    found = [expressions.expression(cx, e).constant if e is not None else None for e in field.extents]
+    if not all(isinstance(extent, int) for extent in found):
+        raise Refusal(field.line, f"the size of the array '{field.name}' is not known")
+    return tuple(int(extent) for extent in found if extent is not None)
 
 
 def paths(cx: Context, name: str, kind: TypeName) -> Iterator[str]:
-    """`name`, or the paths of the fields of a struct, those of structs within it too."""
+    """`name`, or the paths of the fields of a struct: those of structs within it too, of an array its elements'."""
     inner = fields(cx, kind)
-    for field, type_ in inner:
-        yield from paths(cx, f"{name}.{field}", cx.type(type_))
+    for field in inner:
+        for index in product(*map(range, extents(cx, field))):
+            element = "".join(f"[{i}]" for i in index)
+            yield from paths(cx, f"{name}.{field.name}{element}", cx.type(field.type))
     if not inner:
         yield name
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, Name, TypeName, Unary, Variable
-from porter_triton.host import expressions, held_kernels, pointers
+from porter_triton.host import expressions, held_kernels, pointers, records
 from porter_triton.host.codes import MOMENT, SUCCESS, Code, Kind, integer, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.methods import options_of
@@ -56,12 +56,23 @@ def _answer(cx: Context, variable: Variable) -> None:
 
 def _array(cx: Context, variable: Variable) -> None:
     if variable.value is None:
-        raise Refusal(variable.line, f"the array '{variable.name}' is not initialised")
+        cx.bind(variable.name, _elements(cx, cx.python_name(variable.name), variable))
+        return
     value = expressions.expression(cx, variable.value)
     name = cx.python_name(variable.name)
     cx.emit(f"{name} = {sequence(value.parts, as_list=True).text}", name)
     kind = TypeName("std::array", (variable.type,))
     cx.bind(variable.name, Code(name, Kind.SEQUENCE, ctype=kind))
+
+
+def _elements(cx: Context, name: str, array: Variable) -> Code:
+    """An array of numbers without values, as a list: what is read before it is set raises."""
+    extents, kind = records.extents(cx, array), kind_of(cx, array.type)
+    if len(extents) > 1 or array.type.pointers or kind not in (Kind.INT, Kind.FLOAT, Kind.BOOL):
+        raise Refusal(array.line, f"the array '{array.name}' is not initialised")
+    cx.emit(f"{name} = [None] * {extents[0]}", name)
+    parts = tuple(Code(f"{name}[{i}]", kind, ctype=cx.type(array.type)) for i in range(extents[0]))
+    return Code(name, Kind.SEQUENCE, ctype=TypeName("std::array", (array.type,)), parts=parts)
 
 
 def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
@@ -86,15 +97,17 @@ def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
 
 def _record(cx: Context, name: str, type_: TypeName) -> Code | None:
     """A struct of the source, a variable for each of its fields; None for any other type."""
-    structs = cx.unit.struct(cx.type(type_).name)
-    if not structs or type_.pointers:
+    if type_.pointers or not cx.unit.struct(cx.type(type_).name):
         return None
-    fields = tuple(f for f in structs[-1].fields if f.storage != "static")
-    parts = tuple(
-        _record(cx, f"{name}_{f.name}", f.type) or Code(f"{name}_{f.name}", kind_of(cx, f.type), ctype=f.type)
-        for f in fields
-    )
+    fields = records.fields(cx, cx.type(type_))
+    parts = tuple(_field(cx, f"{name}_{field.name}", field) for field in fields)
     return Code(name, Kind.RECORD, ctype=cx.type(type_), parts=parts, names=tuple(f.name for f in fields))
+
+
+def _field(cx: Context, name: str, field: Variable) -> Code:
+    if field.extents:
+        return _elements(cx, name, field)
+    return _record(cx, name, field.type) or Code(name, kind_of(cx, field.type), ctype=field.type)
 
 
 def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:

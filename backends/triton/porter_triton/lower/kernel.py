@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
@@ -23,14 +25,15 @@ from porter_triton.lower.decisions import Decisions
 from porter_triton.lower.emit import Suite, names_in, render
 from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.lower.naming import Names, settle
-from porter_triton.lower.places import Held, Members, Place, Variable
+from porter_triton.lower.places import Held, LocalArray, Members, Place, Slot, Variable
 from porter_triton.lower.prune import drop_dead, prune
 from porter_triton.lower.shorten import shorten
-from porter_triton.lower.types import FLOAT, Arithmetic, Pointer, Record, Type, components
-from porter_triton.lower.values import Scalar
+from porter_triton.lower.types import FLOAT, Array, Pointer, Record, Type, components
+from porter_triton.lower.values import Scalar, number
 from porter_triton.refusal import Refusal
 
 _MOST_PASSES = 64
+_MOST_ELEMENTS = 64  # of an array that a struct holds, each a parameter
 
 
 def lower_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> LoweredKernel:
@@ -101,6 +104,8 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
     if isinstance(type_, Record):
         fields = {f: _received(cx, f"{name}_{f}", t, f"{source}.{f}", line) for f, t in type_.fields}
         return Members(type_, fields)
+    if isinstance(type_, Array):
+        return _received_array(cx, name, type_, source, line)
     if isinstance(type_, Pointer):
         parts = components(type_.element)
         if parts is None:
@@ -109,14 +114,25 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
         cx.parameters.append(LoweredParameter(python, ParameterKind.POINTER, parts[0].dtype, source))
         cx.unchanged.add(python)
         return Held(Scalar(python, type_, held=Pointer(parts[0]), bases=frozenset({_buffer(cx, python, source)})))
-    if not isinstance(type_, Arithmetic):
-        raise Refusal(line, f"the parameter `{source}` is an array")
     if type_.is_coded:
         raise Refusal(line, f"the parameter `{source}` is an 8-bit float, which no launcher can pass")
     python = cx.names.declare(name, "parameter")
     cx.parameters.append(LoweredParameter(python, ParameterKind.SCALAR, type_.dtype, source))
     cx.unchanged.add(python)
     return Held(Scalar(python, type_, loose=type_ is FLOAT or type_.is_float))
+
+
+def _received_array(cx: Context, name: str, type_: Array, source: str, line: int) -> Place:
+    """An array of a struct: its elements are parameters of their own."""
+    indices = list(product(*map(range, type_.extents)))
+    if len(indices) > _MOST_ELEMENTS:
+        raise Refusal(line, f"the parameter `{source}` is an array of {len(indices)} elements")
+    elements = [
+        _received(cx, "_".join((name, *map(str, i))), type_.element, source + "".join(f"[{n}]" for n in i), line)
+        for i in indices
+    ]
+    array = LocalArray(name, type_.element, len(elements), (), cx.depth, elements, settled=True)
+    return Slot(array, number(0), type_.extents) if len(type_.extents) > 1 else array
 
 
 def _buffer(cx: Context, python: str, source: str) -> str:
