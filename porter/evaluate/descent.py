@@ -21,9 +21,11 @@ from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.outcome import KernelsVerified, NotBuilt, NotVerified, Refused, Verified
 from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.refusal import refusal
+from porter.findings import Finding
 from porter.source.program import Function
 
 PARTS_STAND = "PORT5001"
+KERNEL_LEFT_OUT = "PORT5004"
 _NOT_COMPARED = "{} itself was not compared"
 _NOT_CALLED = "{} itself has no contract and was not compared"
 
@@ -45,8 +47,7 @@ class Descent:
         proofs = self._proven(contracts)
         if self.options.contract is not None:
             return proofs
-        found = self._in_parts(proofs, contracts)
-        return [self._as_launched(proof) for proof in (*found, *self._behind_refused(found))]
+        return [self._as_launched(proof) for proof in self._with_refused(self._in_parts(proofs, contracts))]
 
     def _in_parts(self, proofs: list[Proof], contracts: Sequence[Contract]) -> list[Proof]:
         """`proofs` with the parts of what cannot be run in its place."""
@@ -92,14 +93,22 @@ class Descent:
         missing = self.prover.judging is not None and isinstance(part.entry.outcome, NotBuilt)
         return part.compared and not missing
 
-    def _behind_refused(self, proofs: list[Proof]) -> list[Proof]:
-        """The proofs of kernels that only launchers lead to which were not ported, as far as there are any."""
-        refused = [proof for proof in proofs if isinstance(proof.entry.outcome, Refused)]
-        reached = dict.fromkeys(kernel for proof in refused for kernel in self._kernels_behind(proof))
+    def _with_refused(self, proofs: list[Proof]) -> list[Proof]:
+        """`proofs`, and those of kernels that only launchers lead to which were not ported.
+
+        Of a kernel that could not be compared the launchers say so.
+        """
+        behind = {id(p): self._kernels_behind(p) for p in proofs if isinstance(p.entry.outcome, Refused)}
+        reached = dict.fromkeys(kernel for kernels in behind.values() for kernel in kernels)
         fresh = [k for k in reached if not any(_stands_for(proof, k) for proof in proofs)]
-        kernels = self._proven(draft_each(self._usage, fresh, self.options.sizes))
-        compared = [proof for proof in kernels if proof.compared and not isinstance(proof.entry.outcome, Refused)]
-        return [self.alone(proof) for proof in compared]
+        proven = dict(zip(fresh, self._proven(draft_each(self._usage, fresh, self.options.sizes)), strict=True))
+        left = {k: p for k, p in proven.items() if not p.compared}
+        told = [
+            replace(p, findings=(*p.findings, *(_left_out(k, left[k]) for k in behind.get(id(p), ()) if k in left)))
+            for p in proofs
+        ]
+        compared = (p for p in proven.values() if p.compared and not isinstance(p.entry.outcome, Refused))
+        return [*told, *map(self.alone, compared)]
 
     def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
         """Returns what a launcher leads to, of the kernels the user chose."""
@@ -147,6 +156,13 @@ class Descent:
     def _usage(self) -> Usage:
         original = self.prover.original
         return Usage(original.program, tuple(header for _, header in original.headers))
+
+
+def _left_out(kernel: Function, proof: Proof) -> Finding:
+    """Returns what is said of a kernel that only launchers lead to which were not ported, and that was not compared."""
+    outcome = proof.entry.outcome
+    assert isinstance(outcome, NotVerified)
+    return core_catalogue()[KERNEL_LEFT_OUT].at(kernel.header, f"{kernel.qualified}: {outcome.because}")
 
 
 def _stands_for(proof: Proof, kernel: Function) -> bool:

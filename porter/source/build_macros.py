@@ -1,6 +1,4 @@
-"""Macros that a build sets, told by the headers that they hide: `#ifdef WITH_CUDA` around all of one, or around the line
-that includes it.
-"""
+"""Macros that a build sets, told by the headers that they hide: `#ifdef WITH_CUDA` around one, or where it is named."""
 
 from __future__ import annotations
 

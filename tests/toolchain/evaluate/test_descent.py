@@ -59,10 +59,16 @@ int main() {
 }
 """
 NOT_IN_PYTHON = """
+struct Factor { Factor(int a) : by(a) {} int by; };
+__global__ void scaled(const float* x, float* y, Factor f, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = f.by * x[i];
+}
 void asks(const float* x, float* y, int n) {
     goto launch;
 launch:
     twice<<<(n + 255) / 256, 256>>>(x, y, n);
+    scaled<<<(n + 255) / 256, 256>>>(x, y, Factor(3), n);
 }
 """
 HANDS_OVER_AN_OBJECT = """
@@ -283,7 +289,10 @@ def test_a_launcher_is_given_the_function_object_that_main_hands_it(migrated):
 
 
 def test_kernels_behind_a_launcher_that_was_not_ported_have_a_verdict_besides(migrated):
-    proven = outcomes(migrated(f"{KERNELS}{NOT_IN_PYTHON}", target="triton"))
+    migration = migrated(f"{KERNELS}{NOT_IN_PYTHON}", target="triton")
+    proven = outcomes(migration)
     assert set(proven) == {"asks", "twice", "thrice", "raced"}
     assert isinstance(proven["asks"], Refused)
     assert isinstance(proven["twice"], KernelsVerified)
+    (left_out,) = [f.message for f in migration.findings if f.code == "PORT5004"]
+    assert left_out.startswith("scaled: the contract is open: 'f' has the type Factor")
