@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from porter.report.search_course import Course
-    from porter.report.suite import SuiteTable
+    from porter.report.suite import Earlier, SuiteTable
     from porter.suite.result import SuiteResult
 
 
@@ -52,6 +52,11 @@ FastOption = Annotated[
     float, typer.Option("--p", metavar="P", min=0, help="Count operators that are more than P times as fast.")
 ]
 
+AgainstOption = Annotated[
+    Path | None,
+    typer.Option("--against", metavar="RUN", parser=named_path, help="An earlier suite run: say what changed since."),
+]
+
 
 def report(
     context: typer.Context,
@@ -60,22 +65,26 @@ def report(
     out: OutOption = None,
     baseline: BaselineOption = "",
     p: FastOption = 1.0,
+    against: AgainstOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Report a suite run or a search as text, Markdown, JSON, CSV or HTML."""
     from porter.report.search_course import course, is_run
-    from porter.report.suite import suite_tables
+    from porter.report.suite import Earlier, suite_tables
+    from porter.suite.regress import compare_runs
     from porter.suite.result import read_run
 
     format = ReportFormat.JSON if json else format
     if is_run(run):
-        if baseline:
-            raise UsageError("--baseline is for suite runs", "a search compares with the port it began with")
+        if baseline or against:
+            named = "--baseline" if baseline else "--against"
+            raise UsageError(f"{named} is for suite runs", "a search compares with the port it began with")
         text = _search_text(course(run), format)
     else:
         result = read_run(run)
-        text = _text(result, suite_tables(result, baseline, p), run if run.is_dir() else run.parent, format)
+        earlier = against and Earlier(str(against), compare_runs(read_run(against), result))
+        text = _text(result, suite_tables(result, baseline, p), earlier, run if run.is_dir() else run.parent, format)
     if out is not None:
         try:
             out.write_text(text, "utf-8")
@@ -107,7 +116,9 @@ def _search_text(course: Course, format: ReportFormat) -> str:
     assert_never(format)
 
 
-def _text(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path, format: ReportFormat) -> str:
+def _text(
+    result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None, folder: Path, format: ReportFormat
+) -> str:
     from porter.report.document import encode_json
     from porter.report.suite import suite_document, suite_text
     from porter.report.suite_page import suite_page
@@ -115,13 +126,13 @@ def _text(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path, forma
 
     match format:
         case ReportFormat.TEXT:
-            return suite_text(result, tables).plain + "\n"
+            return suite_text(result, tables, earlier).plain + "\n"
         case ReportFormat.MARKDOWN:
-            return suite_markdown(result, tables)
+            return suite_markdown(result, tables, earlier)
         case ReportFormat.JSON:
-            return encode_json(suite_document(result, tables))
+            return encode_json(suite_document(result, tables, earlier))
         case ReportFormat.CSV:
-            return suite_csv(result)
+            return suite_csv(result, earlier)
         case ReportFormat.HTML:
-            return suite_page(result, tables, folder)
+            return suite_page(result, tables, folder, earlier)
     assert_never(format)

@@ -23,12 +23,20 @@ _STYLES = {
 
 def regression_text(compared: Sequence[Compared]) -> Text:
     """A line for each port of which there is something to say, the worst first, and how many of each kind there are."""
+    rows = [(Text(one.change, _STYLES[one.change]), one.now.key, one.text) for one in worth_telling(compared)]
+    return columns(rows).append(changes_counted(compared) or "the run has no ports", "bold")
+
+
+def worth_telling(compared: Sequence[Compared]) -> list[Compared]:
+    """Those ports of which there is something to say, the worst first."""
     order = list(Change)
-    told = sorted((one for one in compared if one.text or one.is_lost), key=lambda one: order.index(one.change))
-    rows = [(Text(one.change, _STYLES[one.change]), one.now.key, one.text) for one in told]
+    return sorted((one for one in compared if one.text or one.is_lost), key=lambda one: order.index(one.change))
+
+
+def changes_counted(compared: Sequence[Compared]) -> str:
+    """Returns how many ports there are of each kind of change, the worst first."""
     counts = Counter(one.change for one in compared)
-    summary = ", ".join(f"{counts[change]} {change}" for change in order if counts[change])
-    return columns(rows).append(summary or "the run has no ports", "bold")
+    return ", ".join(f"{counts[change]} {change}" for change in Change if counts[change])
 
 
 def regression_document(compared: Sequence[Compared], target: str) -> dict[str, Json]:

@@ -11,8 +11,10 @@ from porter.evaluate.outcome import outcome_words
 from porter.report.columns import Cell, columns
 from porter.report.counting import counted, enumerated
 from porter.report.document import Json, as_record
+from porter.report.regression import regression_document, regression_text
 from porter.suite.before import SEED, before
 from porter.suite.metrics import Metrics, geometric_mean, metrics
+from porter.suite.regress import Compared
 from porter.suite.result import Result, SuiteResult, result_document
 
 _HEAD = ("category", "operators", "ported", "verified", "corr", "fast", "amsr", "geomean", "timed", "limit")
@@ -65,10 +67,27 @@ def suite_table(result: SuiteResult, baseline: str = _CUDA, p: float = 1.0) -> S
     )
 
 
-def suite_document(result: SuiteResult, tables: Sequence[SuiteTable]) -> dict[str, Json]:
-    """The run, its metrics by category and over all, over the first baseline and `over` each."""
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier run, by the name of its folder, and what became of each operator since."""
+
+    name: str
+    compared: tuple[Compared, ...]
+
+    @property
+    def lost(self) -> int:
+        """Returns how many operators are worse than they were."""
+        return sum(one.is_lost for one in self.compared)
+
+
+def suite_document(
+    result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None = None
+) -> dict[str, Json]:
+    """The run, its metrics by category and over all, over the first baseline and `over` each; what changed since."""
     first = tables[0]
+    since = {} if earlier is None else {"against": regression_document(earlier.compared, result.target)}
     return {
+        **since,
         **result_document(result),
         "baseline": first.baseline,
         "caption": caption(result),
@@ -83,7 +102,7 @@ def _metrics(table: SuiteTable) -> dict[str, Json]:
     return {"categories": categories, "overall": as_record(table.overall)}
 
 
-def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
+def suite_text(result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None = None) -> Text:
     """The tables, what they mean, and a line for each time that is missing and each operator that fell short."""
     text = Text()
     for table in tables:
@@ -95,6 +114,8 @@ def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
         text.append("\nTimes that are missing\n", "bold").append_text(columns(missing))
     if short := [one for one in result.results if not one.is_verified]:
         text.append("\n").append_text(columns([(one.key, outcome_words(one.outcome), one.because) for one in short]))
+    if earlier is not None:
+        text.append(f"\nSince {earlier.name}\n", "bold").append_text(regression_text(earlier.compared))
     text.rstrip()
     return text
 

@@ -14,10 +14,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from porter.catalogue import full_catalogue
 from porter.evaluate.outcome import outcome_words
 from porter.report.counting import counted
+from porter.report.regression import changes_counted, worth_telling
 from porter.report.speed import duration
-from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
+from porter.report.suite import Earlier, SuiteTable, caption, heads, rows, searched, stages, title, untimed
 from porter.report.suite_scale import Bar, Scale, distribution, kind, mean_interval, scale
 from porter.suite.metrics import speedup_of
+from porter.suite.regress import Change, Compared
 from porter.suite.result import ORIGINAL, Result, SuiteResult
 
 
@@ -67,8 +69,8 @@ class Row:
         return outcome_words(self.outcome)
 
 
-def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) -> str:
-    """The page of the run in `folder`."""
+def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path, earlier: Earlier | None = None) -> str:
+    """The page of the run in `folder`, with what changed since an earlier one."""
     first = tables[0]
     loader = PackageLoader("porter.report")
     template = Environment(
@@ -83,13 +85,16 @@ def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) 
         caption=caption(result),
         searched=searched(result),
         stages=stages(result),
-        tiles=list(_tiles(result, first.baseline, speedups)),
+        tiles=list(_tiles(result, first.baseline, speedups, earlier)),
         tables=[(title(table) if table.overall.timed else "", heads(table), rows(table)) for table in tables],
         baseline=first.baseline,
         is_timed=bool(speedups),
         one_at=spread.at(1.0),
         distribution=list(distribution(speedups)),
         untimed=untimed(result),
+        earlier=earlier,
+        changes=[] if earlier is None else list(_changes(earlier)),
+        changes_counted="" if earlier is None else changes_counted(earlier.compared),
         findings=list(_findings(result)),
         operators=operators,
         outcomes=list(dict.fromkeys(one.outcome for one in operators)),
@@ -100,7 +105,7 @@ def _right(result: SuiteResult) -> list[Result]:
     return [one for one in result.results if one.is_verified]
 
 
-def _tiles(result: SuiteResult, baseline: str, speedups: Sequence[float]) -> Iterator[Tile]:
+def _tiles(result: SuiteResult, baseline: str, speedups: Sequence[float], earlier: Earlier | None) -> Iterator[Tile]:
     total = len(result.results) + len(result.missing)
     verified = len(_right(result))
     yield Tile(f"{verified} of {total}", "verified", "good" if verified == total else "even")
@@ -112,6 +117,8 @@ def _tiles(result: SuiteResult, baseline: str, speedups: Sequence[float]) -> Ite
         yield Tile(str(slower), f"slower than {baseline}", "bad" if slower else "good")
     else:
         yield Tile("no", "speed was measured", "even")
+    if earlier is not None:
+        yield Tile(str(earlier.lost), f"worse than in {earlier.name}", "bad" if earlier.lost else "good")
 
 
 def _mean_tile(speedups: Sequence[float], baseline: str) -> Tile:
@@ -120,6 +127,11 @@ def _mean_tile(speedups: Sequence[float], baseline: str) -> Tile:
     between = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
     words = f"times as fast as {baseline}{between}, geometric mean of {counted(len(speedups), 'operator')}"
     return Tile(f"{mean:.2f}", words, {"fast": "good", "slow": "bad"}.get(kind(mean), "even"))
+
+
+def _changes(earlier: Earlier) -> Iterator[Compared]:
+    """Yields what is not as it was, the worst first: how many others there are is said above them."""
+    return (one for one in worth_telling(earlier.compared) if one.change is not Change.SAME)
 
 
 def _findings(result: SuiteResult) -> Iterator[Found]:

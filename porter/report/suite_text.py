@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from porter.evaluate.outcome import outcome_words
 from porter.report.columns import markdown_table
-from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
+from porter.report.regression import changes_counted, worth_telling
+from porter.report.suite import Earlier, SuiteTable, caption, heads, rows, searched, stages, title, untimed
 from porter.suite.result import SuiteResult
 
 _COLUMNS = (
@@ -29,8 +30,8 @@ _COLUMNS = (
 )
 
 
-def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
-    """The tables by category, and one of all operators."""
+def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None = None) -> str:
+    """The tables by category, what changed since an earlier run, and one of all operators."""
     timed, missing = _baselines(result), untimed(result)
     operators = [
         (one.key, outcome_words(one.outcome), *(_factor(one.speedups.get(name)) for name in timed), one.because)
@@ -44,6 +45,7 @@ def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
             for table in tables
             for part in (f"## {title(table).capitalize()}", markdown_table(heads(table), rows(table)))
         ),
+        *(() if earlier is None else (f"## Since {earlier.name}", *_changes(earlier))),
         *(("## Times that are missing", markdown_table(("operator", "why"), missing)) if missing else ()),
         "## Operators",
         markdown_table(("operator", "outcome", *(f"over {name}" for name in timed), "why"), operators),
@@ -51,12 +53,18 @@ def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def suite_csv(result: SuiteResult) -> str:
-    """A line an operator; a speedup over each baseline has a column of its own."""
+def _changes(earlier: Earlier) -> tuple[str, str]:
+    rows = [(one.change, one.now.key, one.text) for one in worth_telling(earlier.compared)]
+    return changes_counted(earlier.compared), markdown_table(("change", "operator", "why"), rows)
+
+
+def suite_csv(result: SuiteResult, earlier: Earlier | None = None) -> str:
+    """A line an operator; a speedup over each baseline has a column of its own, and so has the `change` since."""
     timed = _baselines(result)
+    changes = {one.now.key: one.change for one in earlier.compared} if earlier is not None else {}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*_COLUMNS, *(f"speedup_{name}" for name in timed)))
+    writer.writerow((*_COLUMNS, *(f"speedup_{name}" for name in timed), *(("change",) if changes else ())))
     for one in result.results:
         median = one.time_us.median if one.time_us is not None else ""
         own = (
@@ -75,7 +83,8 @@ def suite_csv(result: SuiteResult) -> str:
             "; ".join(one.untimed),
             one.because,
         )
-        writer.writerow((*own, *(one.speedups.get(name, "") for name in timed)))
+        change = (str(changes.get(one.key, "")),) if changes else ()
+        writer.writerow((*own, *(one.speedups.get(name, "") for name in timed), *change))
     return text.getvalue()
 
 

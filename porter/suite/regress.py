@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from porter.errors import UsageError
 from porter.evaluate.outcome import outcome_words
-from porter.suite.result import MISSING, Result, Time
+from porter.suite.result import MISSING, Result, SuiteResult, Time, missing_result
 
 # Slower is what exceeds this factor with both intervals: repeated measurements agree within 1 %.
 _SLOWER = 1.03
@@ -19,17 +20,24 @@ class Change(StrEnum):
     WRONG = "no longer right"
     NOT_BUILT = "no longer builds"
     NOT_RUN = "no longer runs"
+    NOT_VERIFIED = "no longer verified"
     MISSING = "missing"
     SLOWER = "slower"
     NOT_TIMED = "no longer timed"
     KNOWN = "known failure"
-    FIXED = "unexpectedly right"
+    FIXED = "now right"
     FASTER = "faster"
     SAME = "as before"
 
 
-LOST = frozenset((Change.WRONG, Change.NOT_BUILT, Change.NOT_RUN, Change.MISSING, Change.SLOWER, Change.NOT_TIMED))
-_BY_OUTCOME = {"wrong": Change.WRONG, "not_built": Change.NOT_BUILT}
+_HARMLESS = frozenset((Change.KNOWN, Change.FIXED, Change.FASTER, Change.SAME))
+LOST = frozenset(Change) - _HARMLESS
+_BY_OUTCOME = {
+    "wrong": Change.WRONG,
+    "not_built": Change.NOT_BUILT,
+    "not_verified": Change.NOT_VERIFIED,
+    "kernels_verified": Change.NOT_VERIFIED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,19 @@ def compare_all(before: Sequence[Result], now: Mapping[str, Result], known: Mapp
     return tuple(compare(one, now[one.key], known.get(one.key, "")) for one in before)
 
 
+def compare_runs(before: SuiteResult, now: SuiteResult) -> tuple[Compared, ...]:
+    """Every operator of the two runs; one of which a run has no result is missing there.
+
+    Raises `UsageError` for runs of different targets.
+    """
+    if (before.target, before.arch) != (now.target, now.arch):
+        said = (f"{run.target} {run.arch}".strip() for run in (before, now))
+        raise UsageError(f"the runs are of different targets: {' and '.join(said)}", "compare two of one target")
+    was, is_now = ({one.key: one for one in (*run.results, *run.missing)} for run in (before, now))
+    keys = dict.fromkeys((*is_now, *was))
+    return tuple(compare(was.get(key) or missing_result(key), is_now.get(key) or missing_result(key)) for key in keys)
+
+
 def compare(before: Result, now: Result, known: str = "") -> Compared:
     """Returns what became of one port. A failure that is `known` is no loss; where it passes that is said."""
     if now.is_equal and now.outcome == before.outcome and not known:
@@ -67,8 +88,8 @@ def compare(before: Result, now: Result, known: str = "") -> Compared:
 def _failing(before: Result, now: Result, known: str) -> tuple[Change, str]:
     if known:
         return Change.KNOWN, f"{known}; {outcome_words(now.outcome)}: {now.because}"
-    if before.outcome == MISSING:
-        return Change.MISSING, before.because
+    if MISSING in (before.outcome, now.outcome):
+        return Change.MISSING, (before if before.outcome == MISSING else now).because
     if not before.is_equal:
         return Change.SAME, f"still {outcome_words(now.outcome)}: {now.because}"
     return _BY_OUTCOME.get(now.outcome, Change.NOT_RUN), f"{outcome_words(now.outcome)}: {now.because}"
@@ -96,7 +117,7 @@ def _where(result: Result) -> tuple[str, str, str]:
 
 
 def _change(name: str, was: Time, is_now: Time) -> tuple[Change, str]:
-    ratio = f"{is_now.median / was.median:.2f} times the time: {was.median:.4g} us, now {is_now.median:.4g} us"
+    ratio = f"{was.median:.4g} us before, {is_now.median:.4g} us now: {is_now.median / was.median:.2f} times as long"
     text = f"{name}: {ratio}" if name else ratio
     if is_now.low > was.high * _SLOWER:
         return Change.SLOWER, text

@@ -104,7 +104,7 @@ class SuiteResult:
     def missing(self) -> tuple[Result, ...]:
         """For each operator without a result one that says so."""
         there = {one.key for one in self.results}
-        return tuple(_missing(key) for key in self.operators if key not in there)
+        return tuple(missing_result(key) for key in self.operators if key not in there)
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -140,7 +140,8 @@ def read_run(path: Path) -> SuiteResult:
     return SuiteResult(**named, results=results, operators=operators or tuple(one.key for one in results))
 
 
-def _missing(key: str) -> Result:
+def missing_result(key: str) -> Result:
+    """Returns what stands for the operator `key` in a run that has no result for it."""
     suite, category, name = key.split("/")
     return Result(suite, category, name, "", MISSING, "the run has no result for it", "", (), "", 0.0)
 

@@ -205,3 +205,36 @@ def test_a_result_with_times_is_read_as_it_was_written(tmp_path):
     )
     write_result(tmp_path, one)
     assert read_result(tmp_path) == one
+
+
+def earlier(path):
+    """The run as it was before: one operator was right that is now wrong, one was slower, and one was not there."""
+    slow, odd = result("fast", speedup=2.0), result("odd")
+    was = (replace(slow, time_us=Time(16.0, 15.0, 17.0)), odd, result("gone"))
+    write_run(path / "old", replace(RUN, results=was))
+    write_run(path / "new", RUN)
+    return path / "new", path / "old"
+
+
+def test_a_report_says_what_changed_since_an_earlier_run(tmp_path, capsys):
+    new, old = earlier(tmp_path)
+    assert main(["report", str(new), "--against", str(old), "--json"]) == 0
+    since = json.loads(capsys.readouterr().out)["against"]
+    changes = {one["key"].rpartition("/")[2]: one["change"] for one in since["operators"]}
+    assert changes == {"fast": "faster", "slow": "fixed", "odd": "wrong", "other": "fixed", "gone": "missing"}
+    assert since["lost"] == 2
+    page = tmp_path / "page.html"
+    assert main(["report", str(new), "--against", str(old), "--format", "html", "-o", str(page)]) == 0
+    assert f"worse than in {old}" in page.read_text()
+    assert main(["report", str(new), "--against", str(old), "--format", "csv"]) == 0
+    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert (rows["odd"]["change"], rows["fast"]["change"]) == ("no longer right", "faster")
+    assert main(["report", str(new), "--against", str(old)]) == 0
+    assert "1 no longer right, 1 missing, 2 now right, 1 faster" in capsys.readouterr().out
+
+
+def test_runs_of_different_targets_are_not_compared(tmp_path, capsys):
+    new, old = earlier(tmp_path)
+    write_run(old, replace(RUN, target="maca", arch="c500"))
+    assert main(["report", str(new), "--against", str(old)]) == 2
+    assert "the runs are of different targets: maca c500 and triton sm_90" in capsys.readouterr().err
