@@ -15,6 +15,7 @@ from porter.agent.patience import Paced, Retried
 from porter.agent.plan.proposer import MODEL_PLAN, PlanProposer
 from porter.agent.plan.rules import KnobMaker, RulePlanner
 from porter.agent.plan.thinking import IntentWriter, ThinkingPlanner
+from porter.agent.plan.world import World
 from porter.agent.recording import Recorded, recorded_usage
 from porter.agent.secret import Secret
 from porter.agent.task import Task
@@ -29,28 +30,31 @@ from porter.evolve.space import Space
 class Agent:
     """Models made ready for a run, and what they have cost so far; the proposers of a run share them.
 
-    `at_once` says of each of these how many requests it may have out. Once `closed`, nothing is asked any more.
+    `at_once` says of each of these how many requests it may have out, `attempts` after how many without a gain an
+    intent of the plan is abandoned. Once `closed`, nothing is asked any more.
     """
 
     panel: Panel
     ledger: Ledger
     at_once: Mapping[str, int]
+    attempts: int
     closed: Event
 
     def llm(self, task: Task) -> LlmProposer:
         """Asks for programs."""
         return LlmProposer(self.panel, task)
 
-    def plan(self, task: Task, tries: int = 3) -> PlanProposer:
-        """Asks for a plan, then for the programs of its intents, each made `tries` times before it is judged."""
-        return PlanProposer(ThinkingPlanner(self.panel, task), IntentWriter(self.panel, task), tries, MODEL_PLAN)
+    def plan(self, task: Task) -> PlanProposer:
+        """Asks for a plan, then for the programs of its intents, each abandoned after `attempts` without a gain."""
+        begin = World(self.attempts, goes_on=True)
+        return PlanProposer(ThinkingPlanner(self.panel, task), IntentWriter(self.panel, task), begin, MODEL_PLAN)
 
 
 def rule_plan(
     space: Space, space_of: Callable[[Sequence[File]], Space], axes: tuple[Axis, ...], tries: int = 3
 ) -> PlanProposer:
     """A plan without a model, on the spaces that the schedule proposer walks through and the axes of the archive."""
-    return PlanProposer(RulePlanner(axes), KnobMaker(space, space_of), tries)
+    return PlanProposer(RulePlanner(axes), KnobMaker(space, space_of), World(tries))
 
 
 def open_agent(models: Models, key_of: Callable[[str], Secret], tell: Callable[[str], None]) -> Agent:
@@ -62,7 +66,8 @@ def open_agent(models: Models, key_of: Callable[[str], Secret], tell: Callable[[
     ledger, closed = Ledger(models.budget), Event()
     writers = tuple(_writer(one, models, key_of, ledger, tell, closed) for one in models.each)
     at_once = {LlmProposer.name: sum(one.at_once for one in models.each), MODEL_PLAN: 1}
-    return Agent(Panel(writers, tuple(one.weight for one in models.each)), ledger, at_once, closed)
+    panel = Panel(writers, tuple(one.weight for one in models.each))
+    return Agent(panel, ledger, at_once, models.attempts, closed)
 
 
 def _writer(  # noqa: PLR0917 - a model, and what all of them share

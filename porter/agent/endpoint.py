@@ -78,7 +78,7 @@ class Endpoint:
                 api_key=self.key.value or "none", base_url=self.base_url, timeout=self.timeout_s, max_retries=0
             )
         except ValueError as error:
-            raise MachineError(f"no endpoint can be at {self.base_url!r}: {self.key.scrub(str(error))}") from None
+            raise MachineError(f"this cannot be an endpoint: {self.base_url!r}: {self.key.scrub(str(error))}") from None
 
     @contextmanager
     def _named_failures(self, read: Usage) -> Iterator[None]:
@@ -121,14 +121,14 @@ def _message(message: Message) -> ChatCompletionMessageParam:
 
 
 def answer_of(body: bytes, question: Question) -> Answer:
-    """The answer in the body of a reply. Raises `FailedError` for one that is no JSON, or not of that shape."""
+    """The answer in the body of a reply. Raises `FailedError` for one that is not JSON, or not of that shape."""
     try:
         document = json.loads(body)
         choice = document["choices"][0]
         text = choice["message"]["content"] or ""
         ending = choice.get("finish_reason") or Ending.COMPLETE
         if not isinstance(text, str):
-            raise TypeError("the content is no text")
+            raise TypeError("the content is not text")
         usage = _usage(document.get("usage"), question, text)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         because = f"the reply is not what /chat/completions gives: {type(error).__name__}: {str(error)[:_QUOTED]}"

@@ -12,6 +12,7 @@ from porter.agent.question import Sampling
 from porter.agent.secret import OPENAI
 from porter.errors import UsageError
 
+ATTEMPTS = 5  # as in K-Search (arXiv 2602.19128)
 Limit = Literal["max_tokens", "max_completion_tokens"]
 
 
@@ -41,9 +42,9 @@ class ModelOptions:
     def __post_init__(self) -> None:
         """Raises `UsageError` for what goes not together, or is no number of its kind."""
         if not self.base_url.startswith(("http://", "https://")):
-            raise UsageError(f"no endpoint can be at {self.base_url!r}", "it begins with http:// or https://")
+            raise UsageError(f"this cannot be an endpoint: {self.base_url!r}", "it begins with http:// or https://")
         if "@" in self.base_url.split("/")[2]:
-            raise UsageError("a URL is no place for a password", "set PORTER_API_KEY, or store the key in the keyring")
+            raise UsageError("do not put a password into a URL", "set PORTER_API_KEY, or store the key in the keyring")
         counts = (self.context_tokens, self.sampling.output_tokens, self.backoff.tries, self.at_once)
         if min(counts) < 1 or min(self.timeout_s, self.weight) <= 0:
             raise UsageError("tokens, tries, seconds, weights and questions at once are positive")
@@ -60,17 +61,21 @@ class Models:
     """The models of a search, and what they may cost together.
 
     `recording` is the folder that questions and answers go to, and come from; with `replay` from there alone.
+    An intent of their plan is abandoned after so many `attempts` in a row without a gain.
     """
 
     each: tuple[ModelOptions, ...]
     budget: Budget = field(default_factory=Budget)
     recording: Path | None = None
     replay: bool = False
+    attempts: int = ATTEMPTS
 
     def __post_init__(self) -> None:
         """Raises `UsageError` for what goes not together."""
         if not self.each:
             raise UsageError("no model is named")
+        if self.attempts < 1:
+            raise UsageError("an intent has at least one attempt", "for example --model-set attempts=5")
         if len({one.model for one in self.each}) < len(self.each):
             raise UsageError("two models have one name")
         if self.replay and self.recording is None:

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from porter.agent.ledger import Budget, Prices
-from porter.agent.options import Limit, ModelOptions, Models
+from porter.agent.options import ATTEMPTS, Limit, ModelOptions, Models
 from porter.agent.patience import Backoff
 from porter.agent.question import Sampling
 from porter.agent.secret import OPENAI
 from porter.errors import InputError, UsageError
 
-_COST, _TABLE = "most_cost", "model"
+_COST, _ATTEMPTS, _TABLE = "most_cost", "attempts", "model"
+_SHARED = (_COST, _ATTEMPTS)  # what is said once for all models
 Value = str | int | float | bool
 
 
@@ -65,21 +66,25 @@ _TYPES: Mapping[str, type] = {"name": str} | {f.name: type(f.default) for f in f
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Rows of models, and the most that they may cost together; a `recording` answers in their place."""
+    """Rows of models, the most that they may cost together, and after how many attempts without a gain an intent of
+    their plan is abandoned; a `recording` answers in their place.
+    """
 
     rows: tuple[ModelRow, ...]
     most_cost: float | None = None
+    attempts: int = ATTEMPTS
     recording: Path | None = None
 
     def models(self, tokens: int | None) -> Models:
         """As the agent takes them, within so many tokens. Raises `UsageError` for what makes no sense."""
         budget, replays = Budget(tokens, self.most_cost), self.recording is not None
-        return Models(tuple(row.options() for row in self.rows), budget, self.recording, replays)
+        return Models(tuple(row.options() for row in self.rows), budget, self.recording, replays, self.attempts)
 
     @property
     def text(self) -> str:
         """One line for a journal, which `profile_of_text` reads."""
-        return json.dumps({_COST: self.most_cost, _TABLE: [asdict(row) for row in self.rows]}, sort_keys=True)
+        shared = {_COST: self.most_cost, _ATTEMPTS: self.attempts}
+        return json.dumps({**shared, _TABLE: [asdict(row) for row in self.rows]}, sort_keys=True)
 
 
 def read_profile(path: Path) -> Profile:
@@ -111,19 +116,22 @@ def named_profile(names: Sequence[str], base_url: str, file: Path | None, change
     rows = [*found.rows, *named]
     if not rows:
         if changed or base_url:
-            raise UsageError("it is said how a model is asked, and none is named", "add --model NAME or --models FILE")
+            raise UsageError(
+                "there are settings for a model, but no model is named", "add --model NAME or --models FILE"
+            )
         return None
-    cost = changed.pop(_COST, found.most_cost)
-    return Profile(
-        tuple(_row({**asdict(row), **changed}) for row in rows), None if cost is None else _number(_COST, cost)
-    )
+    shared = {key: changed.pop(key) for key in _SHARED if key in changed}
+    given = {_COST: found.most_cost, _ATTEMPTS: found.attempts, **shared}
+    return _profile({**given, _TABLE: [{**asdict(row), **changed} for row in rows]})
 
 
 def _change(text: str) -> tuple[str, Value]:
     """A `key=value`, whose value is what TOML makes of it, else the words themselves."""
     key, equals, value = text.partition("=")
-    if not equals or key not in (*_TYPES, _COST):
-        raise UsageError(f"{text!r} is no setting of a model", f"key=value, with one of: {', '.join((*_TYPES, _COST))}")
+    if not equals or key not in (*_TYPES, *_SHARED):
+        raise UsageError(
+            f"{text!r} is not a setting of a model", f"key=value, with one of: {', '.join((*_TYPES, *_SHARED))}"
+        )
     try:
         return key, cast(Value, tomllib.loads(f"value = {value}")["value"])
     except ValueError:
@@ -131,12 +139,14 @@ def _change(text: str) -> tuple[str, Value]:
 
 
 def _profile(document: Mapping[str, object]) -> Profile:
-    if unknown := document.keys() - {_COST, _TABLE}:
+    if unknown := document.keys() - {*_SHARED, _TABLE}:
         raise UsageError(f"nothing is called {', '.join(sorted(unknown))} there")
-    rows, cost = document.get(_TABLE, []), document.get(_COST)
+    rows, cost, attempts = document.get(_TABLE, []), document.get(_COST), document.get(_ATTEMPTS, ATTEMPTS)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise UsageError("models are tables: [[model]]")
-    return Profile(tuple(map(_row, rows)), None if cost is None else _number(_COST, cost))
+    if type(attempts) is not int:
+        raise UsageError(f"{_ATTEMPTS} is a whole number, not {attempts!r}")
+    return Profile(tuple(map(_row, rows)), None if cost is None else _number(_COST, cost), attempts)
 
 
 def _row(values: Mapping[str, object]) -> ModelRow:

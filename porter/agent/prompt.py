@@ -28,7 +28,7 @@ _OVER_SEED = "of the seed, the port that the search began with, over its own"
 _MEASURED = {
     Measure.NATIVE: f"the time {_OVER_SEED}, both measured on the device",
     Measure.PROXY: f"the time {_OVER_SEED}, both measured on another device than the target",
-    Measure.MODELLED: f"the cost {_OVER_SEED}, by a static model of the device, which ranks programs and is no time",
+    Measure.MODELLED: f"the cost {_OVER_SEED}, by a static model of the device, which ranks programs and is not a time",
 }
 _SHOWN_FEEDBACK = 6_000  # characters: the first error stands at the beginning, the reason of a traceback at the end
 _LINE = 400  # characters of what was tried and came of it

@@ -12,7 +12,7 @@ from porter.errors import InputError
 from porter.evolve.candidate import File
 from porter.evolve.scored import Measure, Score
 
-_VERSION = 1
+_VERSION = 2
 _Plain = Mapping[str, Any]  # what JSON gives; its shape is checked by reading it
 
 
@@ -29,6 +29,7 @@ def read(text: str) -> World:
             raise ValueError(f"version {plain['version']!r} is not {_VERSION}")
         return World(
             int(plain["tries"]),
+            bool(plain["goes_on"]),
             tuple(map(_intent, plain["intents"])),
             {name: _program(program) for name, program in plain["programs"].items()},
             int(plain["considered"]),

@@ -51,16 +51,17 @@ class Maker(Protocol):
 class PlanProposer:
     """Proposes what its plan says. It keeps nothing: its world comes with each request, and goes into the account."""
 
-    def __init__(self, planner: Planner, maker: Maker, tries: int = 3, name: str = NAME) -> None:
+    def __init__(self, planner: Planner, maker: Maker, begin: World, name: str = NAME) -> None:
+        """`begin` is the plan before anything is known."""
         self.name = name
         self._planner = planner
         self._maker = maker
-        self._tries = tries
+        self._begin = begin
         self._account = Account()
 
     def propose(self, request: Request) -> Sequence[Candidate]:
         """As many candidates as the most promising intents give."""
-        world = document.read(request.memory) if request.memory else World(self._tries)
+        world = document.read(request.memory) if request.memory else self._begin
         for member in request.told:
             world = world.told(member)
         revised = self._planner.revise(world, request)

@@ -57,7 +57,7 @@ def _document(text: str) -> _Plain:
             continue
         if isinstance(document, dict):
             return document
-        problem = "it is no object"
+        problem = "it is not an object"
     raise NoCodeError(f"The reply holds no JSON document: {problem if found else 'no fence is complete'}.")
 
 
@@ -87,11 +87,11 @@ def _open(world: World, row: _Plain) -> Intent:
 def _expected(row: _Plain) -> float:
     value = float(row["expected"])
     if not _LEAST <= value <= _MOST:
-        raise RevisionError(f"{value} is no factor to expect: give one from {_LEAST:g} to {_MOST:g}.")
+        raise RevisionError(f"{value} is not a factor to expect: give one from {_LEAST:g} to {_MOST:g}.")
     return value
 
 
 def _words(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return " ".join("".join(c if c.isprintable() else " " for c in value).split())[:_WORDS]

@@ -65,10 +65,8 @@ class IntentWriter:
     task: Task
 
     def make(self, world: World, intent: Intent, request: Request, seed: int, seen: Set[str]) -> Draft | None:
-        """A program of `intent`: its last one mended where that failed and is at hand, else a new one of its base."""
-        last = intent.attempts[-1].digest if intent.attempts else ""
-        failed = next((member for member in request.failures if member.candidate.digest == last), None)
-        current = failed or _member(intent.base, world.programs[intent.base])
+        """A program of `intent`: its last one mended where that failed, else one of the best that came of it so far."""
+        current = _failed(world, intent) or _best(world, intent)
         needs = f" It needs: {'; '.join(intent.preconditions)}." if intent.preconditions else ""
         tried = [_told(attempt) for attempt in reversed(intent.attempts) if attempt.outcome]
         asked = material(self.task, request, current, tried, intent.hypothesis + needs)
@@ -84,6 +82,25 @@ def _named(candidate: Candidate, intent: Intent) -> Candidate:
 def _told(attempt: Attempt) -> str:
     came = told_score(attempt.score) if attempt.score else attempt.because
     return f"this very idea: {attempt.outcome}, {came}"
+
+
+def _failed(world: World, intent: Intent) -> Member | None:
+    """The last attempt at `intent` where that came to nothing, on whichever island it ran."""
+    last = intent.attempts[-1] if intent.attempts else None
+    if last is None or not last.outcome or last.score is not None or last.digest not in world.programs:
+        return None
+    program = world.programs[last.digest]
+    scored = Scored(last.digest, last.outcome, last.because, None, program.cell, program.feedback)
+    return Member(Candidate(program.files, Origin(MODEL_PLAN), program.point), scored)
+
+
+def _best(world: World, intent: Intent) -> Member:
+    """The best attempt where it is better than the base of the intent, else the base."""
+    base, best = world.programs[intent.base], intent.best
+    program = world.programs.get(best.digest) if best else None
+    if best and best.score and program and base.score and best.score.beats(base.score):
+        return _member(best.digest, program)
+    return _member(intent.base, base)
 
 
 def _member(digest: str, program: Program) -> Member:

@@ -30,7 +30,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A right program that intents stand on."""
+    """A right program that intents stand on, or the last one of an open intent, which failed and is to be mended."""
 
     files: tuple[File, ...]
     point: Mapping[str, Value]
@@ -67,6 +67,11 @@ class Intent:
     judged: str = ""
 
     @property
+    def is_under_way(self) -> bool:
+        """Returns whether the outcome of an attempt is not known yet."""
+        return any(not attempt.outcome for attempt in self.attempts)
+
+    @property
     def best(self) -> Attempt | None:
         """The right attempt with the highest score."""
         right = [a for a in self.attempts if a.score is not None]
@@ -77,11 +82,13 @@ class Intent:
 class World:
     """All intents, oldest first, and the programs they stand on by their digests.
 
-    `tries` is how many programs are made of an intent before it is judged. `considered` is how many intents had been
-    judged when the tree was last revised.
+    `tries` is how many programs are made of an intent before it is judged. Where it `goes_on`, one that improves on
+    all before it gives the intent as many again: it is abandoned after so many in a row that do not. `considered` is
+    how many intents had been judged when the tree was last revised.
     """
 
     tries: int = 3
+    goes_on: bool = False
     intents: tuple[Intent, ...] = ()
     programs: Mapping[str, Program] = field(default_factory=dict)
     considered: int = 0
@@ -92,10 +99,13 @@ class World:
 
     @property
     def frontier(self) -> tuple[Intent, ...]:
-        """Intents of which more is to be made, the most promising first: the one expected to reach furthest."""
+        """Intents of which more is to be made, the most promising first: the one expected to reach furthest.
+
+        One that goes on learns of each attempt: while one is under way, others come first.
+        """
         open_ones = (i for i in self.intents if i.state is State.OPEN and not i.exhausted)
         waiting = (i for i in open_ones if len(i.attempts) < i.tries)
-        return tuple(sorted(waiting, key=lambda i: (-self._reach(i), i.id)))
+        return tuple(sorted(waiting, key=lambda i: (self.goes_on and i.is_under_way, -self._reach(i), i.id)))
 
     def _reach(self, intent: Intent) -> float:
         score = self.programs[intent.base].score
@@ -139,9 +149,18 @@ class World:
             if any(a.digest == scored.digest and not a.outcome for a in intent.attempts):
                 known = Attempt(scored.digest, scored.outcome, scored.because, scored.score)
                 attempts = tuple(known if a.digest == scored.digest else a for a in intent.attempts)
-                world = self._with_program(member) if scored.outcome == Verified.label else self
-                return world._judged(replace(intent, attempts=attempts))
+                tries = len(attempts) + self.tries if self._improves(intent, scored.score) else intent.tries
+                kept = self.goes_on or scored.outcome == Verified.label  # what failed is mended by the next attempt
+                world = self._with_program(member) if kept else self
+                return world._judged(replace(intent, attempts=attempts, tries=tries))
         return self
+
+    def _improves(self, intent: Intent, score: Score | None) -> bool:
+        """Returns whether an intent that goes on gets more tries for this score."""
+        if not self.goes_on or intent.state is not State.OPEN or score is None:
+            return False
+        before = intent.best.score if intent.best else self.programs[intent.base].score
+        return before is not None and score.beats(before)
 
     def _with_program(self, member: Member) -> World:
         return replace(self, programs={**self.programs, member.scored.digest: program_of(member)})
@@ -173,6 +192,8 @@ class World:
         """Without programs that nothing can stand on any more."""
         needed = {i.base for i in self.intents if i.state is State.OPEN}
         needed |= {i.best.digest for i in self.intents if i.best and i.state is not State.DROPPED}
+        if self.goes_on:
+            needed |= {i.attempts[-1].digest for i in self.intents if i.attempts and i.state is State.OPEN}
         return replace(self, programs={name: p for name, p in self.programs.items() if name in needed})
 
 

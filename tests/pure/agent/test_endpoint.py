@@ -51,7 +51,7 @@ FAULTS = {
     "half of it": (status(200, '{"choices": [{"message": {"content": "a'), "not what /chat/completions gives"),
     "other JSON": (status(200, '{"choices": []}'), "not what /chat/completions gives"),
     "a list": (status(200, "[1]"), "not what /chat/completions gives"),
-    "no text": (status(200, '{"choices": [{"message": {"content": [1]}}]}'), "the content is no text"),
+    "no text": (status(200, '{"choices": [{"message": {"content": [1]}}]}'), "the content is not text"),
     "deep": (status(200, "[" * 100_000), "not what /chat/completions gives"),
 }
 

@@ -288,9 +288,9 @@ _INTENTS = st.builds(
 _PROGRAM = Program((File("a.py", "x\n"),), {"k": 1, "w": "as it is"}, Score(Measure.PROXY, 1, 0.9, 1.1), "said", (0, 1))
 
 
-@given(st.lists(_INTENTS, max_size=4).map(tuple), st.integers(1, 5))
-def test_a_plan_and_its_document_are_the_same(intents, tries):
-    world = World(tries, intents, {"b": _PROGRAM}, 1)
+@given(st.lists(_INTENTS, max_size=4).map(tuple), st.integers(1, 5), st.booleans())
+def test_a_plan_and_its_document_are_the_same(intents, tries, goes_on):
+    world = World(tries, goes_on, intents, {"b": _PROGRAM}, 1)
     text = document.written(world)
     assert document.read(text) == world
     assert document.written(document.read(text)) == text

@@ -78,5 +78,5 @@ def test_a_change_that_says_nothing_is_refused(change):
 
 
 def test_settings_without_a_model_are_refused():
-    with pytest.raises(UsageError, match="none is named"):
+    with pytest.raises(UsageError, match="no model is named"):
         named_profile([], "http://h/v1", None, [])

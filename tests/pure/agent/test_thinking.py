@@ -24,7 +24,7 @@ def prompts(server):
 
 def test_a_plan_is_asked_for_then_the_programs_of_its_intents(serve):
     server = serve(reply(answer(ADD)), reply(EDIT), reply(EDIT.replace("256", "512")))
-    proposer = agent_of(server.url).plan(task(), tries=2)
+    proposer = agent_of(server.url, attempts=2).plan(task())
     made = proposer.propose(request(count=2))
     assert ["256" in made[0].files[0].text, "512" in made[1].files[0].text] == [True, True]
     assert made[0].origin.proposer == "model plan"
@@ -40,7 +40,7 @@ def test_a_plan_is_asked_for_then_the_programs_of_its_intents(serve):
 
 def test_the_tree_is_revised_when_something_was_judged_and_only_then(serve):
     server = serve(reply(answer(ADD)), reply(EDIT), reply(answer({"drop": []})))
-    proposer = agent_of(server.url).plan(task(), tries=1)
+    proposer = agent_of(server.url, attempts=1).plan(task())
     (made,) = proposer.propose(request())
     wrong = member(made.files[0].text, outcome="wrong", because="off by 3")
     proposer.propose(request(told=[wrong], memory=proposer.account().memory, seen=[made.digest]))
@@ -52,15 +52,44 @@ def test_the_tree_is_revised_when_something_was_judged_and_only_then(serve):
 
 def test_a_failed_program_of_an_intent_is_mended(serve):
     server = serve(reply(answer(ADD)), reply(EDIT), reply("```python\nmended = 1\n```"))
-    proposer = agent_of(server.url).plan(task(), tries=2)
+    proposer = agent_of(server.url, attempts=2).plan(task())
     (made,) = proposer.propose(request())
     wrong = member(made.files[0].text, outcome="not_built", because="no such name")
     (mended,) = proposer.propose(
-        request(told=[wrong], failures=[wrong], memory=proposer.account().memory, seen=[made.digest])
+        request(told=[wrong], memory=proposer.account().memory, seen=[made.digest])  # it ran on another island
     )
     assert mended.origin.parents == (made.digest,)
     assert "this very idea: not_built, no such name" in prompts(server)[2]
     assert "mend it" in prompts(server)[2]
+
+
+def test_one_good_idea_with_four_bad_first_programs_is_kept(serve):
+    """A model whose first four programs of an idea are wrong, whose fifth is right and whose sixth is better still."""
+    programs = [reply(f"```python\nattempt = {n}\n```") for n in range(1, 12)]
+    server = serve(reply(answer(ADD)), *programs, reply(answer({})))
+    proposer, memory, came, seen, states = agent_of(server.url).plan(task()), "", [], [], []
+    outcomes = [None, None, None, None, 1.4, 1.9, 1.9, None, 1.8, None]
+    parents = []
+    for factor in outcomes:
+        (made,) = proposer.propose(request(told=came, memory=memory, seen=seen))
+        text, seen = made.files[0].text, [*seen, made.digest]
+        came = [member(text, factor=factor) if factor else member(text, outcome="wrong", because=f"off in {text}")]
+        parents.append(made.origin.parents[0])
+        memory = proposer.account().memory
+        states.append(document.read(memory).intent(1).state)
+    assert set(states) == {State.OPEN}
+    base = member().candidate.digest
+    fifth, sixth, eighth, tenth = (seen[n - 1] for n in (5, 6, 8, 10))
+    assert parents == [base, *seen[:4], fifth, sixth, sixth, eighth, sixth]
+    assert "this very idea: wrong, off in attempt = 4" in prompts(server)[5]
+    came = [member("attempt = 10\n", outcome="wrong")]
+    (made,) = proposer.propose(request(told=came, memory=memory, seen=seen))
+    assert made.origin.parents == (tenth,)
+    proposer.propose(
+        request(told=[member(made.files[0].text)], memory=proposer.account().memory, seen=[*seen, made.digest])
+    )
+    intent = document.read(proposer.account().memory).intent(1)
+    assert (intent.state, intent.best.digest, len(intent.attempts)) == (State.KEPT, sixth, 11)
 
 
 def test_a_revision_that_makes_no_sense_is_told_and_put_right(serve):
@@ -73,18 +102,18 @@ def test_a_revision_that_makes_no_sense_is_told_and_put_right(serve):
 
 def test_a_model_that_does_not_answer_leaves_the_plan_as_it_was(serve):
     first = serve(reply(answer(ADD)), status(400, "no"))
-    proposer = agent_of(first.url).plan(task(), tries=1)
+    proposer = agent_of(first.url, attempts=1).plan(task())
     assert not proposer.propose(request())
     memory = proposer.account().memory
     assert document.read(memory).intent(1).attempts == (), "what was not answered is no try"
     assert proposer.account().exchanges[-1].reply == "no answer: the endpoint answers 400: no"
-    again = agent_of(serve(reply(EDIT)).url).plan(task(), tries=1)
+    again = agent_of(serve(reply(EDIT)).url, attempts=1).plan(task())
     assert len(again.propose(request(memory=memory))) == 1
 
 
 def test_replies_without_a_program_are_tries_of_the_intent(serve):
     server = serve(reply(answer(ADD)), reply("sorry"))
-    proposer = agent_of(server.url, corrections=0).plan(task(), tries=2)
+    proposer = agent_of(server.url, corrections=0, attempts=2).plan(task())
     assert not proposer.propose(request())
     (intent,) = document.read(proposer.account().memory).intents
     assert intent.state is State.DROPPED

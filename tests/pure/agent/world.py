@@ -72,8 +72,8 @@ def options(url="http://127.0.0.1:9/v1", **changed):
     return ModelOptions(**{"model": "tiny", "base_url": url, "timeout_s": 20.0, "backoff": backoff, **changed})
 
 
-def agent_of(url, told=None, *, budget=None, recording=None, replay=False, **changed):
-    models = Models((options(url, **changed),), budget or Budget(), recording, replay)
+def agent_of(url, told=None, *, budget=None, recording=None, replay=False, attempts=5, **changed):
+    models = Models((options(url, **changed),), budget or Budget(), recording, replay, attempts)
     return open_agent(models, lambda _: KEY, (told if told is not None else []).append)
 
 
