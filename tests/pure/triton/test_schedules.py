@@ -239,6 +239,23 @@ def test_what_tunes_itself_is_left_alone():
     assert values(tuned_by_itself) == {}
 
 
+CHOSEN = """\
+    if n <= 1024:
+        short[(9,)](x, y, 7, BLOCK_SIZE=256)
+    else:
+        norm[(9,)](x, y, 7, BLOCK_SIZE=256)
+    return y
+
+
+@triton.jit
+def short(x, y, n: tl.int32, BLOCK_SIZE: tl.constexpr):
+    i = tl.arange(0, BLOCK_SIZE)
+    row = halve(tl.load(x + i, mask=i < n, other=0.0))
+    tl.store(y + i, row / tl.sum(row, axis=0), mask=i < n)
+"""
+BOTH = CHOSEN.replace("    if n <= 1024:\n    ", "").replace("    else:\n    ", "")
+
+
 @pytest.mark.parametrize(
     ("text", "cell"),
     [
@@ -250,6 +267,8 @@ def test_what_tunes_itself_is_left_alone():
         (ELEMENTS.replace("tl.store(", "tl.atomic_add("), (0, 3, 0)),
         (ELEMENTS.replace("* 2.0", "+ tl.dot(x, y)"), (2, 2, 3)),
         ("no python (", (0, 0, 0)),
+        (ROWS[: ROWS.index("    norm[")] + CHOSEN, (2, 2, 1)),  # the form for short rows tells, not the one beside it
+        (ROWS[: ROWS.index("    norm[")] + BOTH, (0, 3, 1)),
     ],
 )
 def test_features_of_a_module(text, cell):
