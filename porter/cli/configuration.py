@@ -81,7 +81,7 @@ class Configuration:
             if key not in known:
                 near = difflib.get_close_matches(key, list(known), 1)
                 hint = f"did you mean {near[0]!r}?" if near else "a key is an option without its dashes"
-                raise InputError(f"{self.file}: {key!r} is no option that a project can set", hint)
+                raise InputError(f"{self.file}: {key!r} is not an option that a project can set", hint)
 
 
 def find_configuration(folder: Path) -> Configuration:

@@ -141,7 +141,7 @@ def parse_dtypes(names: Iterable[str]) -> frozenset[DType]:
     known = {str(dtype): dtype for dtype in DType}
     for name in names:
         if name not in known:
-            raise UsageError(f"--dtype {name}: no element type", f"for example one of {', '.join(known)}")
+            raise UsageError(f"--dtype {name}: not an element type", f"for example one of {', '.join(known)}")
     return frozenset(known[name] for name in names)
 
 

@@ -83,7 +83,7 @@ def report(
         text = _search_text(course(run), format)
     else:
         result = read_run(run)
-        earlier = against and Earlier(str(against), compare_runs(read_run(against), result))
+        earlier = None if against is None else Earlier(str(against), compare_runs(read_run(against), result))
         text = _text(result, suite_tables(result, baseline, p), earlier, run if run.is_dir() else run.parent, format)
     if out is not None:
         try:

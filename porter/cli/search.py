@@ -121,7 +121,9 @@ def refuse_without_rounds(**given: object) -> None:
     """Raises `UsageError` for the first option that is `given`: all of these are about a search, and there is none."""
     for name, value in given.items():
         if value:
-            raise UsageError(f"--{name.replace('_', '-')} is about a search, and none is asked for", "add --rounds N")
+            raise UsageError(
+                f"--{name.replace('_', '-')} applies to a search, and none was asked for", "add --rounds N"
+            )
 
 
 def model_of(

@@ -294,7 +294,7 @@ class _Confirmer:
         self.trials.trouble = ""
         if self._holds_up():
             return
-        broken = self.trials.trouble or "its answers hang on memory that nobody has written"
+        broken = self.trials.trouble or "its answers depend on memory that was never written"
         if self._reconsider():
             self.mended = broken
             return

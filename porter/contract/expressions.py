@@ -245,7 +245,7 @@ def function_name(name: str) -> str:
 def _call(name: str, arguments: list[int | float]) -> int | float:
     known = function_name(name)
     if not known:
-        raise ExpressionError(f"'{name}' is not a function", f"known are {', '.join(sorted(_FUNCTIONS))}")
+        raise ExpressionError(f"'{name}' is not a function", f"the known ones are {', '.join(sorted(_FUNCTIONS))}")
     arity, function = _FUNCTIONS[known]
     if len(arguments) != arity:
         raise ExpressionError(f"'{known}' takes {arity} arguments, not {len(arguments)}")

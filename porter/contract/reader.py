@@ -118,7 +118,7 @@ class _Table:
         known = _FIELDS[kind].split()
         for key in self.fields:
             if key not in known:
-                raise self.error(key, f"unknown field of a {kind}", f"known are {', '.join(known)}")
+                raise self.error(key, f"unknown field of a {kind}", f"the known ones are {', '.join(known)}")
 
     def get(self, key: str, type_: type[_Item], default: _Item | None = None) -> _Item:
         found = self.fields.get(key, default)
@@ -127,7 +127,7 @@ class _Table:
         if type_ is float and isinstance(found, int) and not isinstance(found, bool):
             found = float(found)
         if not isinstance(found, type_) or isinstance(found, bool):
-            raise self.error(key, f"{found!r} is no {_TYPE_NAME[type_]}", f"write {key} = {_EXAMPLE[type_]}")
+            raise self.error(key, f"{found!r} is not {_TYPE_NAME[type_]}", f"write {key} = {_EXAMPLE[type_]}")
         return found
 
     def number(self, key: str) -> float:
@@ -138,7 +138,7 @@ class _Table:
         """A boolean, False when absent."""
         found = self.fields.get(key, False)
         if not isinstance(found, bool):
-            raise self.error(key, f"{found!r} is no boolean", f"write {key} = true, or leave it out")
+            raise self.error(key, f"{found!r} is not a boolean", f"write {key} = true, or leave it out")
         return found
 
     def choice(self, key: str, enum: type[_Enum], default: _Enum | None = None) -> _Enum:
@@ -151,19 +151,21 @@ class _Table:
     def strings(self, key: str) -> tuple[str, ...]:
         found = self.fields.get(key, [])
         if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-            raise self.error(key, f"{found!r} is no list of strings", f'write {key} = ["n", "n * 4"]')
+            raise self.error(key, f"{found!r} is not a list of strings", f'write {key} = ["n", "n * 4"]')
         return tuple(cast(list[str], found))
 
     def table(self, key: str) -> _Table:
         found = self.fields.get(key, {})
         if not isinstance(found, dict):
-            raise self.error(key, f"{found!r} is no table", f"write {key} = {{ ... }}")
+            raise self.error(key, f"{found!r} is not a table", f"write {key} = {{ ... }}")
         return _Table(self.file, found, (*self.path, key))
 
     def tables(self, key: str, kind: str) -> tuple[_Table, ...]:
         found = self.fields.get(key, [])
         if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-            raise self.error(key, "this is no array of tables", f"write it as [[{'contract.' * bool(self.path)}{key}]]")
+            raise self.error(
+                key, "this is not an array of tables", f"write it as [[{'contract.' * bool(self.path)}{key}]]"
+            )
         tables = tuple(_Table(self.file, item, (*self.path, key, i)) for i, item in enumerate(found))
         if kind:
             for table in tables:
@@ -171,7 +173,7 @@ class _Table:
         return tables
 
 
-_TYPE_NAME: Mapping[type, str] = {str: "string", int: "integer", float: "number"}
+_TYPE_NAME: Mapping[type, str] = {str: "a string", int: "an integer", float: "a number"}
 _EXAMPLE: Mapping[type, str] = {str: '"..."', int: "1", float: "1.0"}
 
 
@@ -251,7 +253,7 @@ def _workload(table: _Table) -> Workload:
 
 def _dtype(table: _Table, key: str) -> DType:
     if key not in [d.value for d in DType]:
-        raise table.error(key, f"'{key}' is no element type", f"choose from {', '.join(d.value for d in DType)}")
+        raise table.error(key, f"'{key}' is not an element type", f"choose from {', '.join(d.value for d in DType)}")
     return DType(key)
 
 

@@ -68,7 +68,7 @@ def _check_entry(contract: Contract) -> None:
         raise InvalidContractError(f"a {kind.value} entry {verb} launch", "see entry.kind", ("entry", "launch"))
     if kind is EntryKind.PROGRAM and contract.tensors:
         place = contract.arguments.index(contract.tensors[0])
-        raise InvalidContractError("a program takes numbers alone", "remove the tensors", ("argument", place))
+        raise InvalidContractError("a program takes only numbers", "remove the tensors", ("argument", place))
 
 
 def _check_names(contract: Contract) -> None:
@@ -97,19 +97,19 @@ def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
     for name, value in workload.scalars.items():
         if name not in (*scalars, *optional):
             hint = f"name one of {', '.join((*scalars, *optional)) or 'none'}"
-            raise InvalidContractError(f"'{name}' is no scalar argument, and no optional tensor", hint, path)
+            raise InvalidContractError(f"'{name}' is neither a scalar argument nor an optional tensor", hint, path)
         if name in optional and value:
             raise InvalidContractError(f"'{name}' is a tensor: all it may be is 0, a null pointer", f"{name} = 0", path)
     tensors = [t.name for t in contract.tensors]
     for name in workload.dtypes:
         if name not in tensors:
-            raise InvalidContractError(f"'{name}' is no tensor", f"name one of {', '.join(tensors) or 'none'}", path)
+            raise InvalidContractError(f"'{name}' is not a tensor", f"name one of {', '.join(tensors) or 'none'}", path)
     views = [
         t.name for t in contract.tensors if t.role is Role.IN and t.shape and contract.entry.kind is EntryKind.TORCH
     ]
     for name in workload.layouts:
         if name not in views:
-            message = f"'{name}' is no tensor that a function on tensors reads, and has no layout"
+            message = f"'{name}' is not a tensor that a function on tensors reads, and has no layout"
             raise InvalidContractError(message, f"name one of {', '.join(views) or 'none'}", path)
     missing = [s for s in contract.symbols if s not in workload.sizes]
     if missing:

@@ -25,7 +25,7 @@ from porter.simt.job import FaultKind
 
 _LEFT_OUT = "at {} nothing was compared: {}"
 _NO_ANSWER = "nothing was compared where the original has no sound answer: {}"
-_LATE = "the other workloads took the time there is"
+_LATE = "the other workloads used up the time"
 _BUDGET_S = 60.0
 
 Examine = Callable[[Contract], Reference]

@@ -38,7 +38,7 @@ _CONDITION_OF_INCLUDE = re.compile(
     r"^\s*#\s*if(?:def\s+|\s+defined[\s(]+)([A-Za-z]\w*)\s*\)?\s*\n\s*#\s*include", re.MULTILINE
 )
 _QUOTED = re.compile("[\u2018']([^\u2019']+)[\u2019']")  # a compiler's quotation marks are those of its language
-_BELIEVED, _RUN = "the original itself cannot be believed", "the original does not run here"
+_BELIEVED, _RUN = "the original's own result is unreliable", "the original does not run here"
 _SOME = 2
 _OF_BYTES = (Values.INDEX, "128")  # what any integer can hold
 _FAR_OUT = "far outside every allocation"
@@ -56,7 +56,7 @@ def not_built(failure: BuildFailure, contract: Contract, program: Program) -> st
     if failure.line or not program.not_understood:
         return f"the CUDA source itself does not compile: {failure.placed}{_left_to_the_build(program, failure)}"
     first = program.not_understood[0]
-    return f"the CUDA source is no C++ from line {first.span.line} on: {first.reason}"
+    return f"the CUDA source is not C++ from line {first.span.line} on: {first.reason}"
 
 
 def _left_to_the_build(program: Program, failure: BuildFailure) -> str:
@@ -90,7 +90,7 @@ def still_open(contract: Contract, trouble: str) -> str:
         return f"{_RUN}: {trouble}"
     asked = open_questions(contract)
     if asked or not contract.workloads:
-        return _asked(*asked) + (f"; trying gave: {trouble}" if trouble else "")
+        return _asked(*asked) + (f"; a trial run ended with: {trouble}" if trouble else "")
     return ""
 
 

@@ -30,7 +30,7 @@ _SERIOUS = frozenset(
 )  # fmt: skip
 _UNACQUIRED = (
     "the order of memory between blocks was not executed: {} reads what another block stored, with no __threadfence() "
-    "behind the atomic that tells of it"
+    "before the atomic that announces it"
 )
 # An element type that host code refuses is none that the port has, whatever others the original takes.
 _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
@@ -180,7 +180,7 @@ class _Trial:
 
     def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
         """Keep in mind what does not decide, of each workload the first."""
-        otherwise = f"it answers otherwise where no standard decides: {failed.because}"
+        otherwise = f"its answers change between runs where the reference says nothing: {failed.because}"
         self.said.setdefault(expected.workload.name, otherwise)
 
 
@@ -203,7 +203,9 @@ def broken_rules(faults: Sequence[Fault], habits: frozenset[FaultKind]) -> tuple
 
 def _kept(held: Checked, place: str) -> Refused:
     """Right by itself, wrong behind another call."""
-    rule = lookup(code_of(FaultKind.KEPT)).at(None, f"it answers by what an earlier call left: {held.worst}")
+    rule = lookup(code_of(FaultKind.KEPT)).at(
+        None, f"its answer depends on what an earlier call left in memory: {held.worst}"
+    )
     return Refused(f"{rule.code}: {rule.message} ({place})", (rule,))
 
 
@@ -227,7 +229,7 @@ def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Chec
 def _without_launch(reference: Reference, checked: list[Checked]) -> Wrong | NotVerified:
     """Equal answers without a kernel: nothing is known of the port where the original launches none either."""
     if reference.launched:
-        return Wrong(f"it launches no kernel, and the original {reference.launched[0]}", tuple(checked))
+        return Wrong(f"it launches no kernel, and the original launches {reference.launched[0]}", tuple(checked))
     return NotVerified("no workload makes it launch a kernel")
 
 

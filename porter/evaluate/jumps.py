@@ -68,7 +68,7 @@ def jumping(
         exact = twin() if places else None
         values = {value for place in places for value in place.values if exact and _jumps(number, exact, value, place)}
         for value in sorted(values):
-            name = f"{argument.name} = {value:.9g}, which something is equal to"
+            name = f"{argument.name} = {value:.9g}, a value that the source compares with"
             for base in bases:
                 chosen = f"{base.name}, " if base.dtypes else ""
                 yield replace(_Number(contract, base, argument.name).at(value), name=f"{chosen}{name}")

@@ -200,11 +200,11 @@ def _lifted(planned: _Planned, process: SymbolicProcess) -> tuple[TensorProgram,
         probes = chosen(planned.contract, attempt.seed, planned.accepts, attempt.style)
     except NotLiftedError as error:
         raise NotLiftedError(
-            f"{error}; of others it says: {planned.refused}" if planned.refused else str(error)
+            f"{error}; the others were refused: {planned.refused}" if planned.refused else str(error)
         ) from None
     try:
         program = assembled(attempt.view, probes, process.fitted(planned.request(probes)))
         verify(program)
     except (MalformedError, WireError) as error:
-        raise NotLiftedError(f"what was fitted is no program: {error}") from error
+        raise NotLiftedError(f"what was fitted is not a program: {error}") from error
     return program, probes

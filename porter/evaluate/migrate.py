@@ -193,7 +193,11 @@ def _nothing(program: Program) -> NotVerified | Refused:
     if not program.kernels and (made := next((f for f in program.findings if f.code in KERNELS_OF_LIBRARIES), None)):
         line = f"line {made.span.line}: " if made.span else ""
         return Refused(f"{made.code}: {line}{made.message}: {made.hint}")
-    found = "no kernel" if not program.kernels else "no entry from which its kernels could be called"
+    found = (
+        "no kernel"
+        if not program.kernels
+        else "no function that launches its kernels, and no kernel that could be called by itself"
+    )
     if not program.kernels and any(f.code == "PORT2004" for f in program.findings):
         found = "kernels, none of which is compiled (--define)"
     return NotVerified(f"{program.source.path.name} has {found}")

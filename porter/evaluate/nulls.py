@@ -20,7 +20,7 @@ from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected, Reference
 from porter.simt.job import TensorValue
 
-TOLD_BY_NOTHING = "the workloads cannot tell right from wrong: {} would pass every one of them"
+TOLD_BY_NOTHING = "the workloads cannot tell right from wrong: {} would pass all of them"
 _ECHO = "the input itself"
 _TILE = 64  # elements: fewer than any kernel leaves to one block that does part of its work
 _Tensors = Mapping[str, TensorValue]

@@ -36,8 +36,8 @@ from porter.simt.job import BuildFailure, Built
 _MOST_LOST = 0.1
 # What an entry may use of its turn before it is asked at smaller sizes, at which a softmax took a tenth of the time.
 _PART_AS_DRAFTED = 0.5
-_TOO_LONG = "it takes too long at the sizes that were drafted, and none that are smaller do as much (--limit, --size)"
-_IN_BRIEF = "the original is too slow here (--limit, --size), and brief runs tell too little: {}"
+_TOO_LONG = "it takes too long at the drafted sizes, and no smaller sizes exercise as much (--limit, --size)"
+_IN_BRIEF = "the original is too slow here (--limit, --size), and short runs show too little: {}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from porter.simt.job import Execute, LaunchRecord, Run
 # Of sizes, the smallest first: those of which nothing is left become the least that may do as much.
 _DIVISORS = (1 << 62, 64, 16, 4)
 _WARP = 32
-_SAID = "not at the sizes that were drafted, which take too long here: {}"
+_SAID = "not at the drafted sizes, which take too long here: {}"
 
 Sizes = Mapping[str, int]
 

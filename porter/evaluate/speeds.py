@@ -98,7 +98,7 @@ class _Timing:
         stated = self.options.contract is not None
         workloads = rivals.workloads or timed_workloads(contract, self._sizes, stated=stated)
         if candidate is None:
-            because = "nothing answers for it" if isinstance(found, tuple) else found.because
+            because = "there is no port of it to time" if isinstance(found, tuple) else found.because
             yield NotMeasured(None, fidelity, because)
         elif not workloads:
             yield NotMeasured(None, fidelity, "there are no sizes at which it could be timed")

@@ -21,7 +21,7 @@ def of_standard(standard: Standard) -> Meet:
     def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Rivals | str]:
         del place
         if standard.source.path.suffix != ".py":
-            return ["recorded answers are nothing to time it beside"] * len(contracts)
+            return ["there is nothing to time it beside: recorded answers have no speed"] * len(contracts)
         return [_python(standard, contract, session) for contract in contracts]
 
     return meet

@@ -91,7 +91,7 @@ def _is_reference(path: Path) -> bool:
     try:
         body = module_tree(read_text(path)).body
     except SyntaxError as error:
-        raise InputError(f"{path}:{error.lineno}: is no Python: {error.msg}") from error
+        raise InputError(f"{path}:{error.lineno}: is not Python: {error.msg}") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no Python: {error}") from error
+        raise InputError(f"{path}: is not Python: {error}") from error
     return any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in _SAYS_SO for node in body)

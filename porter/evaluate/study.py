@@ -273,5 +273,5 @@ def _left_out(built: Executable) -> str:
     """Returns what the original had to be built without; empty when it is whole."""
     if built.failure is None:
         return ""
-    empty = f", and {', '.join(built.absent)} taken to be empty" if built.absent else ""
-    return f"functions that it does not call, which do not build here ({built.failure.message}), were left out{empty}"
+    empty = f", and {', '.join(built.absent)} treated as empty" if built.absent else ""
+    return f"unused functions that do not build here ({built.failure.message}), were left out{empty}"

@@ -25,7 +25,7 @@ Held = tuple[Reference, Outcome]
 _ONCE = (Schedule.FORWARD,)
 _ENOUGH = 2  # of a mutant of a batch norm that was too slow ten took eleven minutes
 _LEFT_OUT = "nothing was compared at {}: {}"
-_LONG = "a call there takes longer than {:g} s"
+_LONG = "one call there takes longer than {:g} s"
 
 
 @dataclass(frozen=True)

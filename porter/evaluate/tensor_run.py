@@ -122,7 +122,7 @@ def sizes_of(program: TensorProgram, contract: Contract, arguments: Sequence[Val
     told = {**{name: Fraction(value) for name, value in known.items()}, **scalars}
     missing = [name for name in (*program.symbols, *program.parameters) if name not in told]
     if missing:
-        raise UnknownSizeError(f"no argument tells '{missing[0]}'")
+        raise UnknownSizeError(f"no argument gives '{missing[0]}'")
     return {name: told[name] for name in (*program.symbols, *program.parameters)}
 
 

@@ -19,7 +19,7 @@ from porter.evaluate.prove import Proof, with_caveat
 LEAST_SHARE = 0.5
 _MOST_NAMED = 4
 _NOT_RUN = "not executed by any workload: {}"
-_TOO_LITTLE = "its workloads execute {:.0%} of the sides of the {}'s branches, {:.0%} are wanted; {}"
+_TOO_LITTLE = "its workloads cover {:.0%} of the branch outcomes of the {}, and {:.0%} are required; {}"
 
 
 def with_unexecuted(proofs: Sequence[Proof]) -> list[Proof]:

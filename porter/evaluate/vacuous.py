@@ -11,7 +11,7 @@ from porter.oracle.reference import Expected, Reference
 from porter.simt.job import Execute, Job
 
 _SAME_WHATEVER = (
-    "no element of an output depends on the inputs in any workload: what is equal then proves nothing "
+    "no output depends on the inputs in any workload, so that equal results prove nothing "
     "(other sizes: --size, or --contract)"
 )
 _DRAWN = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))

@@ -20,9 +20,9 @@ from porter.oracle.reference import Expected, Reference, differences
 
 _MOST_S = 10.0  # of processor time for all tries; one takes as long as a run of the smallest workload
 _LATE = "it was not tried with inputs that are not dense, as there was no time"
-_NONE = "it was not tried with inputs that are not dense: no workload is fit for that"
+_NONE = "it was not tried with inputs that are not dense: no workload allows that"
 _VIEWS, _ODD = "inputs that are not dense", "inputs at odd addresses"
-_DENSE_THERE = "the device was given dense inputs alone"
+_DENSE_THERE = "on the device only dense inputs were tried"
 _FEW = 64  # elements: a vector of 8-bit numbers has 16, and may be one of several that a thread loads
 _APART = (Layout.STEPS, Layout.ROWS_APART)
 

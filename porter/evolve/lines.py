@@ -116,7 +116,7 @@ class Lines:
         if isinstance(hint, type) and is_dataclass(hint):
             return self._record(hint, plain)
         if not isinstance(plain, _SCALARS.get(hint, dict)):
-            raise TypeError(f"{plain!r} is no {hint}")
+            raise TypeError(f"{plain!r} is not {hint}")
         return plain
 
     def _candidate(self, plain: Plain) -> Candidate:

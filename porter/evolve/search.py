@@ -178,4 +178,4 @@ def _sound(scored: Scored) -> Scored:
     """Without a score that is none, such as of a time that is not a number."""
     if scored.score is None or scored.score.sound:
         return scored
-    return replace(scored, score=None, because=f"{scored.because}; no score: {scored.score.factor} is no factor")
+    return replace(scored, score=None, because=f"{scored.because}; no score: {scored.score.factor} is not a factor")

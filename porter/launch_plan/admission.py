@@ -149,7 +149,7 @@ class Admission:
         match step:
             case Input(argument=argument):
                 if argument not in self._arguments:
-                    raise PlanRefusedError(FaultKind.CRASH, f"argument {argument} is no tensor")
+                    raise PlanRefusedError(FaultKind.CRASH, f"argument {argument} is not a tensor")
                 reaches = argument not in self._parameters
                 self._buffers[number] = _Buffer(self._arguments[argument], self._call, argument, reaches=reaches)
             case Allocate(size_bytes=size):

@@ -117,6 +117,8 @@ class Judges:
         try:
             own = record(Exam, json.loads(asked))
         except ValueError as error:
-            raise InputError(f"this is no exam of a step: {error}", "`porter.learn.judging.exam` makes one") from error
+            raise InputError(
+                f"this is not an exam of a step: {error}", "`porter.learn.judging.exam` makes one"
+            ) from error
         child = self.of(Path(own.run)).factor(own.parent, reply)
         return reward(own.reward, child, own.parent_factor, own.best_factor)

@@ -53,7 +53,7 @@ def _value(hint: Any, value: Plain) -> object:  # noqa: ANN401 - a type
         return hint(**{name: _value(inner, value[name]) for name, inner in hints.items()})  # type: ignore[operator]
     wanted = _SCALARS[hint]
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-        raise ValueError(f"{value!r} is no {hint.__name__}")
+        raise ValueError(f"{value!r} is not {hint.__name__}")
     return value
 
 
@@ -80,7 +80,7 @@ def _tuple(kinds: tuple[Any, ...], value: Plain) -> tuple[object, ...]:
 
 def _checked(value: Plain, kind: type) -> Plain:
     if not isinstance(value, kind):
-        raise ValueError(f"{value!r} is no {kind.__name__}")
+        raise ValueError(f"{value!r} is not {kind.__name__}")
     return value
 
 

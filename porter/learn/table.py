@@ -96,20 +96,20 @@ def _operator(row: Mapping[str, object]) -> MeasuredOperator:
 def schedule_of(given: object) -> Schedule:
     """Returns a schedule as a table has it; what that does not say is as it is by default. Raises `ValueError`."""
     if not isinstance(given, dict):
-        raise ValueError(f"{given!r:.60} is no schedule")
+        raise ValueError(f"{given!r:.60} is not a schedule")
     default = plain(Schedule(Algorithm(str(given.get("algorithm")))))
     return record(Schedule, {**default, **given})
 
 
 def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
-        raise ValueError(f"{value!r:.60} is no list")
+        raise ValueError(f"{value!r:.60} is not a list")
     return value
 
 
 def _place(value: object) -> int:
     if not isinstance(value, int):
-        raise ValueError(f"{value!r:.60} is no place of a schedule")
+        raise ValueError(f"{value!r:.60} is not a place of a schedule")
     return value
 
 
@@ -117,5 +117,5 @@ def _time(value: object) -> float | None:
     if value is None:
         return None
     if not isinstance(value, int | float) or not isfinite(value) or value <= 0:
-        raise ValueError(f"{value!r} is no time in microseconds")
+        raise ValueError(f"{value!r} is not a time in microseconds")
     return float(value)

@@ -37,7 +37,7 @@ _MOST_POINTS = 500
 _MOST_ITEMS = 12_000  # of reductions, at all points together
 _LEAST_POINTS = 64
 _ONE = Number(Quantity.of(1))
-_NO_WEIGHT = "the weights of a sum are no affine function of the coordinates"
+_NO_WEIGHT = "the weights of a sum are not an affine function of the coordinates"
 _COMBINES = {SUM: Combine.SUM, PRODUCT: Combine.PRODUCT, MAXIMUM: Combine.MAXIMUM, MINIMUM: Combine.MINIMUM}
 _JOINED = {SUM: "add", PRODUCT: "multiply", MAXIMUM: "maximum", MINIMUM: "minimum"}
 
@@ -108,7 +108,7 @@ class Fitter:
         exact = [value for value in values if isinstance(value, Fraction)]
         if len(exact) != len(values):
             return _infinity(set(values))
-        return _position(points, exact, "numbers are no affine function of the place where they stand")
+        return _position(points, exact, "numbers are not an affine function of the place where they stand")
 
     def _read(self, points: Points, of: Sequence[Form]) -> Expression:
         keys = [self._forms[form] for form in of]
@@ -122,7 +122,7 @@ class Fitter:
     def _indices(self, points: Points, rows: Sequence[Sequence[int]]) -> tuple[Affine, ...]:
         found = [fitted(points, column) for column in zip(*rows, strict=True)]
         if None in found:
-            raise NotLiftedError("an index is no affine function of the coordinates")
+            raise NotLiftedError("an index is not an affine function of the coordinates")
         return tuple(affine for affine in found if affine is not None)
 
     def _gather(self, points: Points, of: Sequence[Form]) -> Expression:
@@ -133,7 +133,7 @@ class Fitter:
         strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
         weights = {terms[0][1] for _, terms in linear}
         if len({key.tensor for key in keys}) > 1 or len(weights) > 1 or (weight := weights.pop()) not in strides:
-            raise NotLiftedError("an address that data decide is no index of one axis")
+            raise NotLiftedError("an address that data decide is not an index of one axis")
         axis = max(a for a, stride in enumerate(strides) if stride == weight)
         if any(not 0 <= constant < prod(shape) for constant, _ in linear):
             raise NotLiftedError("an address that data decide begins outside of its input")
@@ -163,7 +163,9 @@ class Fitter:
         ]
         constants = [constant for constant, _ in split]
         if any(constants):
-            told.append(_position(points, constants, "numbers are no affine function of the place where they stand"))
+            told.append(
+                _position(points, constants, "numbers are not an affine function of the place where they stand")
+            )
         return told[0] if len(told) == 1 else Pointwise(_JOINED[kind], tuple(told))
 
     def _part(self, kind: str, points: Points, lists: Sequence[Sequence[Weighted]], precision: DType) -> FittedPart:

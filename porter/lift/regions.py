@@ -133,7 +133,7 @@ def _extent(name: str, points: Points, sets: _Sets, extent: int) -> Extent:
         return plain  # one end is fixed: a prefix or a suffix
     found = _window(name, points, sets, extent) or plain
     if found is None:
-        raise NotLiftedError("the bounds of a reduction are no affine function")
+        raise NotLiftedError("the bounds of a reduction are not an affine function")
     return found
 
 

@@ -276,7 +276,7 @@ class Session:
         try:
             told = json.loads(answer)
         except ValueError:
-            raise CandidateError(_malformed("the worker's answer is no JSON")) from None
+            raise CandidateError(_malformed("the worker's answer is not JSON")) from None
         if not isinstance(told, dict) or not {"uncaptured", "sets", "own", "others", "beside"} <= told.keys():
             raise CandidateError(_malformed("the worker's answer is not whole"))
         return told

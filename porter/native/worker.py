@@ -174,7 +174,7 @@ class _Server:
     def _check_results(self, returned: list[torch.Tensor]) -> None:
         """Raises unless results are plain tensors of the device, in memory that the call before did not return."""
         if any(type(t) is not torch.Tensor for t in returned):
-            raise TypeError("the result is no plain tensor")
+            raise TypeError("the result is not a plain tensor")
         if any(not t.is_cuda for t in returned if t.numel()):
             raise TypeError("the result lies in memory of the host")
         taken = {t.untyped_storage().data_ptr() for t in self._last if t.numel()}

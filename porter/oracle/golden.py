@@ -99,7 +99,7 @@ def read_golden(path: Path) -> Golden:
         contracts = loads(held[_CONTRACTS].decode(), path)
         return golden(held[_RECORD].decode(), contracts, Tensors(held))
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: it is no recording of this porter's: {error}", "record it again") from error
+        raise InputError(f"{path}: it is not a recording of this porter's: {error}", "record it again") from error
 
 
 def _read_archive(path: Path) -> dict[str, bytes]:

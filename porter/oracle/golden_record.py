@@ -195,7 +195,7 @@ class _Fields:
     @classmethod
     def of(cls, value: object) -> _Fields:
         if not isinstance(value, dict):
-            raise TypeError(f"{value!r} is no object")
+            raise TypeError(f"{value!r} is not an object")
         return cls(value)
 
     def has(self, key: str) -> bool:
@@ -210,7 +210,7 @@ class _Fields:
     def real(self, key: str) -> float:
         value = self.fields[key]
         if not isinstance(value, (int, float)):
-            raise TypeError(f"{key} is no number")
+            raise TypeError(f"{key} is not a number")
         return value
 
     def table(self, key: str) -> _Fields:
@@ -225,5 +225,5 @@ class _Fields:
     def _items(self, key: str) -> list[object]:
         value = self.fields[key]
         if not isinstance(value, list):
-            raise TypeError(f"{key} is no list")
+            raise TypeError(f"{key} is not a list")
         return value

@@ -135,7 +135,7 @@ class PythonStandard:
         if found is None:
             raise NoAnswerError("it does not run at these sizes")
         if elements(found) > MAX_ELEMENTS:
-            raise NoAnswerError("it is too large to be executed here")
+            raise NoAnswerError("it is too large to run here")
 
     def _drawn(self, sizes: Mapping[str, int]) -> Drawn:
         return Drawn(self._sizes.extents(sizes), self._signed, self._written.arguments)

@@ -22,7 +22,7 @@ def encode_json(document: Json) -> str:
 def as_record(record: object) -> dict[str, Json]:
     """A dataclass instance as JSON, its fields in their order."""
     if not is_dataclass(record):
-        raise TypeError(f"{type(record).__name__} is no record")
+        raise TypeError(f"{type(record).__name__} is not a record")
     return {field.name: as_json(getattr(record, field.name)) for field in fields(record)}
 
 

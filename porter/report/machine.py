@@ -141,7 +141,7 @@ def machine_text(machine: Machine) -> Text:
         ("python", machine.python, _mark(True), machine.platform),
         *((tool.name, tool.version, _mark(bool(tool.version)), tool.path) for tool in machine.compilers),
         *((tool.name, tool.version, _mark(bool(tool.version)), "") for tool in machine.packages),
-        ("emulation", "", _mark(machine.emulates), "executes kernels on the CPU; needs g++, clang++ does not do"),
+        ("emulation", "", _mark(machine.emulates), "executes kernels on the CPU; needs g++; clang++ is not enough"),
         ("landlock", f"ABI {sandbox.landlock_abi}", _mark(sandbox.landlock_abi > 0), "keeps kernels from your files"),
         ("seccomp", "", _mark(sandbox.seccomp), "keeps kernels from the network and new processes"),
         ("cache", f"{machine.cache.bytes / 2**20:.1f} MiB", _mark(True), str(machine.cache.path)),

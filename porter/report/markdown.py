@@ -127,7 +127,7 @@ def _method(migration: Migration) -> Iterator[str]:
         yield (
             "porter executed both on the CPU: the CUDA original at 32 lanes with its own SIMT executor, the port,\n"
             f"{lanes}, on the same seeded inputs, in device memory poisoned before use. An output may\n"
-            "differ from the original's by the tolerance of the contract, on top of what the original itself loses.\n"
+            "differ from the original's by the tolerance of the contract, plus the original's own rounding error.\n"
         )
     measured = [s for entry in migration.entries for s in entry.speeds if isinstance(s, Measured)]
     claimed = f"Times: {', '.join(dict.fromkeys(s.fidelity for s in measured))}, by device events."

@@ -37,7 +37,7 @@ def found_runs(folder: Path) -> tuple[Course | Broken, ...]:
 def runs_text(runs: Sequence[Course | Broken], folder: Path) -> Text:
     """A line for each run below `folder`."""
     if not runs:
-        return Text(f"no searches below {folder}")
+        return Text(f"there are no searches below {folder}")
     text = columns([_HEADS, *(_row(run) for run in runs)])
     text.rstrip()
     return text

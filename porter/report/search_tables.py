@@ -14,9 +14,9 @@ from porter.report.search_words import factor, factor_head, meaning, measured, n
 
 _PAYOFF = ("proposed", "duplicates", "malformed", "verified", "added", "paid", "success", "champions", "gain")
 _GAIN = (
-    "Duplicates were known already, malformed ones no files that can be kept: neither was evaluated. Added ones were "
-    "taken into the archive; of these, those that paid were better than the best of their parents: success is their "
-    "share. Gain is how many doublings that makes in sum. Champions were the best of all when they came."
+    "A duplicate was known already, and a malformed candidate cannot be kept as files: neither was evaluated. Added "
+    "candidates were taken into the archive; of these, those that paid were better than the best of their parents. "
+    "Success is their share, gain how many doublings they make in sum. A champion was the best of all when it came."
 )
 
 

@@ -26,7 +26,7 @@ _PLACES = {
     "native": "on the target's own device",
 }
 # By what a search compared, and in words what its factors are of.
-MEASURES = {"native": "times", "proxy": "times of a proxy", "modelled": "modelled costs, which are no times"}
+MEASURES = {"native": "times", "proxy": "times of a proxy", "modelled": "modelled costs, which are not times"}
 
 
 @dataclass(frozen=True, slots=True)

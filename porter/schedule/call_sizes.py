@@ -38,7 +38,7 @@ def call_sizes(
                 known.add(symbol)
                 progress = True
     if missing := sorted(wanted - known):
-        raise NotSchedulableError(f"no argument tells '{missing[0]}'")
+        raise NotSchedulableError(f"no argument gives '{missing[0]}'")
 
 
 def _wanted(operator: Operator) -> set[str]:

@@ -113,7 +113,7 @@ class _Flattening:
     def _quotient(self, floor: Floor, scope: _Scope) -> Linear:
         name = f"{floor.coordinate}_quotient"
         if name not in scope[floor.coordinate].variables:
-            raise NotSchedulableError(f"a quotient of '{floor.coordinate}', which is no loop of its own")
+            raise NotSchedulableError(f"a quotient of '{floor.coordinate}', which is not a loop of its own")
         return Linear.variable(name)
 
     def _node(self, expression: tensor.Expression, scope: _Scope) -> Node:

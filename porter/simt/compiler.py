@@ -89,7 +89,7 @@ def compiler() -> Compiler | None:
 
 def missing_compiler() -> str:
     """Returns why nothing can be built on this machine; empty when it can."""
-    return "" if compiler() is not None else "no g++ (clang++ does not do: it does not report every access)"
+    return "" if compiler() is not None else "no g++ (clang++ is not enough: it does not report every access)"
 
 
 def uses_torch(request: BuildRequest) -> bool:

@@ -62,7 +62,7 @@ def parse_elf(path: Path) -> Elf:
     """The executable or object at `path`. Raises `ValueError` for any other kind of file."""
     data = path.read_bytes()
     if not data.startswith(b"\x7fELF\x02\x01"):
-        raise ValueError(f"{path} is no 64-bit executable")
+        raise ValueError(f"{path} is not a 64-bit executable")
     head = _HEADER.unpack_from(data)
     at, size, count, names_at = head[6], head[11], head[12], head[13]
     heads = [_SECTION.unpack_from(data, at + size * i) for i in range(count)]

@@ -222,7 +222,9 @@ class FaultKind(StrEnum):
     FORGED = "forged answer"  # an answer that the judge's own code did not write
     UNKNOWN = "not executed here"  # something that a device has and the executor does not
     UNPUBLISHED = "not published"  # a store of another block, with no fence before the atomic that tells of it
-    UNACQUIRED = "not acquired"  # a read of what another block stored, with no fence behind the atomic that tells of it
+    UNACQUIRED = (
+        "not acquired"  # a read of what another block stored, with no fence before the atomic that announces it
+    )
     STOPPED = "grid that stops growing"  # of a call that is not executed: as large as in a smaller call
 
 
@@ -332,7 +334,7 @@ class Executable:
     """A built source, and which of its request's callees a job runs: those built together share `path`.
 
     Where the source does not build as it is, and its callee does without functions that it does not call, `failure` is
-    why, and `absent` are headers that are not there and were taken to be empty. One that only plans has `device` to
+    why, and `absent` are headers that are not there and were treated as empty. One that only plans has `device` to
     carry the plans out. `sides` are those of its branches by their numbers, as far as they are marked.
     """
 

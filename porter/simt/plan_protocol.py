@@ -352,7 +352,7 @@ def read_plan(records: Sequence[bytes], host: Elf, base: int) -> Planned:
             else:
                 calls[-1].extend(recorded.step(record))
     except (struct.error, ValueError, IndexError, KeyError) as error:
-        raise PlanError(f"what the host code asks of the device is no plan: {error}") from None
+        raise PlanError(f"what the host code asks of the device is not a plan: {error}") from None
     plans = tuple(LaunchPlan(tuple(steps)) for steps in calls)
     return Planned(plans, tuple(recorded.returned), tuple(map(Order, works, ends)), tuple(recorded.places))
 
@@ -387,7 +387,7 @@ def write_plan(
         head = struct.pack("<I", len(variables) + len(others)) + kept
         return head + _written_plan(calls, contents, kernels, variables)
     except (struct.error, ValueError, OverflowError) as error:
-        raise PlanError(f"what the host code asks of the device is no plan: {error}") from None
+        raise PlanError(f"what the host code asks of the device is not a plan: {error}") from None
 
 
 def _written_plan(

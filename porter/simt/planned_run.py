@@ -188,7 +188,7 @@ class _PlannedRun:
         planning = self._plan(len(self.calls), [])
         if not planning.decoded.finished and planning.decoded.exit_code != _ASKS:
             noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
-            raise PlanError(next((fault.message for fault in noted[::-1]), "host code came to no end"))
+            raise PlanError(next((fault.message for fault in noted[::-1]), "the host code did not end"))
         return self._read(planning)
 
     def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int, BranchCoverage]:

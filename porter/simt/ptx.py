@@ -153,7 +153,7 @@ class _Lowering:
             return f"__longlong_as_double(0x{number[1]}ll)"
         if re.fullmatch(r"-?[\d.][\w.]*", atom):
             return atom
-        raise _RefusedError(atom, f"`{atom}` is no operand, register or number")
+        raise _RefusedError(atom, f"`{atom}` is not an operand, register or number")
 
     def _special(self, name: str) -> str:
         columns = self.table.special.get(name)

@@ -83,13 +83,13 @@ def parse_asm(text: str) -> AsmStatement:
     code = significant(tokens(text))
     start = next((i for i, t in enumerate(code) if t.text == "("), None)
     if start is None or any(t.text not in ASM | _QUALIFIERS for t in code[:start]):
-        raise UnreadableAsmError(text, "this is no asm statement")
+        raise UnreadableAsmError(text, "this is not an asm statement")
     end = match_bracket(code, start)
     if end is None:
         raise UnreadableAsmError(text, "the statement's parenthesis is not closed")
     sections = _sections(code[start + 1 : end])
     if not sections[0] or any(t.kind is not TokenKind.STRING for t in sections[0]):
-        raise UnreadableAsmError(text, "the PTX is put together by a macro or is no string literal")
+        raise UnreadableAsmError(text, "the PTX is put together by a macro or is not a string literal")
     sections.extend([] for _ in range(4 - len(sections)))
     return AsmStatement(
         "".join(_unquoted(t.text) for t in sections[0]),
@@ -173,7 +173,7 @@ def _registers(text: str) -> list[Register]:
 def _instruction(text: str) -> Instruction:
     found = re.fullmatch(r"(?:@\s*(?P<guard>!?\s*%?%?\w+)\s+)?(?P<opcode>[A-Za-z][\w.:]*)(?P<rest>.*)", text)
     if found is None:
-        raise UnreadableAsmError(text, "this is no PTX instruction")
+        raise UnreadableAsmError(text, "this is not a PTX instruction")
     opcode = found["opcode"].replace(".shared::cta", ".shared")
     while _IDLE.search(opcode):
         opcode = _IDLE.sub("", opcode)

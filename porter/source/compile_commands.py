@@ -82,7 +82,7 @@ def _commands(database: Path, text: str) -> Mapping[Path, tuple[Path, tuple[str,
             found.setdefault((folder / entry["file"]).resolve(), (folder, tuple(map(str, words))))
     except (ValueError, TypeError, KeyError) as error:
         hint = "it is a list of objects with directory, file, and command or arguments"
-        raise InputError(f"{database}: this is no compilation database: {error!r}", hint) from error
+        raise InputError(f"{database}: this is not a compilation database: {error!r}", hint) from error
     return found
 
 

@@ -99,7 +99,7 @@ def kinds(
             )
         elif launch.kernel in hosts - names:
             yield finding(
-                "PORT2013", launch.span, f"{launch.kernel} is launched, but is no __global__ function", "call it"
+                "PORT2013", launch.span, f"{launch.kernel} is launched, but is not a __global__ function", "call it"
             )
         elif kernels and unqualified(launch.kernel) not in names and _is_plain_name(launch, functions):
             yield finding(

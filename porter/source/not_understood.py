@@ -42,6 +42,6 @@ def not_understood(reading: Reading, functions: Sequence[Defined]) -> Iterator[N
     for defined in matter:
         if not defined.whole:
             yield NotUnderstood(
-                f"the code around {defined.function.name!r} is no C++ definition",
+                f"the code around {defined.function.name!r} is not a C++ definition",
                 reading.span(defined.start, defined.body),
             )

@@ -66,7 +66,9 @@ class Children:
             self.running.discard(process)
         if process.returncode == -SIGKILL:  # it kills no process of porter's own: the machine ran out of memory
             return _failed(ERROR, "killed: most likely the machine ran out of memory", MachineError.exit_code)
-        return _document(stdout) or _failed(ERROR, _last(stderr) or f"ended with {process.returncode}, without a word")
+        return _document(stdout) or _failed(
+            ERROR, _last(stderr) or f"ended with exit code {process.returncode} and no message"
+        )
 
 
 def _document(text: str) -> dict[str, Json] | None:

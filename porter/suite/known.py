@@ -22,7 +22,7 @@ def known_failures(path: Path, target: str) -> Mapping[str, str]:
     try:
         tables = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: is no TOML: {error}") from error
+        raise InputError(f"{path}: is not TOML: {error}") from error
     reasons = tables.get(target, {})
     if not isinstance(reasons, dict) or not all(isinstance(reason, str) and reason for reason in reasons.values()):
         raise InputError(f"{path}: [{target}] has to give a reason for each operator", '"suite/category/name" = "why"')

@@ -60,7 +60,7 @@ def new_operator(wanted: NewOperator) -> MadeOperator:
     program = parse(source, headers=DiskHeaders(wanted.include_dirs), defines=wanted.defines)
     contracts, built = _settled(program, wanted)
     if not contracts:
-        raise InputError(f"{wanted.source}: has no entry from which a kernel could be called")
+        raise InputError(f"{wanted.source}: has no kernel that could be called, and no function that launches one")
     category = wanted.category or contracts[0].category
     folder = wanted.suite / category / (wanted.name or wanted.source.stem)
     if folder.exists():
@@ -82,7 +82,7 @@ def _with_macros(text: str, defines: tuple[str, ...]) -> str:
 
 def _check_name(name: str) -> None:
     if name in (".", "..") or "/" in name:
-        raise UsageError(f"{name}: no name of a folder in a suite", "for example --category norm --name layer_norm")
+        raise UsageError(f"{name}: not a name for a folder in a suite", "for example --category norm --name layer_norm")
 
 
 def _with_bench(contract: Contract, sizes: Mapping[str, int]) -> Contract:

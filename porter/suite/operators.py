@@ -74,12 +74,12 @@ def views(path: Path) -> tuple[View, ...]:
         return tuple(_views(tomllib.loads(read_text(path))))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         hint = 'write [[view]] with name = "...", leaves_out = ["..."] and because = "..."'
-        raise InputError(f"{path}: no list of views: {error}", hint) from error
+        raise InputError(f"{path}: not a list of views: {error}", hint) from error
 
 
 def _views(document: dict[str, list[dict[str, object]]]) -> Iterator[View]:
     for table in document["view"]:
         names = table["leaves_out"]
         if not isinstance(names, list):
-            raise TypeError("leaves_out is no list")
+            raise TypeError("leaves_out is not a list")
         yield View(str(table["name"]), frozenset(map(str, names)), str(table["because"]))

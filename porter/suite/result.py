@@ -136,7 +136,7 @@ def read_run(path: Path) -> SuiteResult:
         named = {name: str(document[name]) for name in ("target", "arch", "porter")}
         operators = tuple(map(str, _records(document.get("operators", []))))
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: is no run of a suite", _MAKES_ONE) from error
+        raise InputError(f"{file}: is not a run of a suite", _MAKES_ONE) from error
     return SuiteResult(**named, results=results, operators=operators or tuple(one.key for one in results))
 
 
@@ -179,9 +179,9 @@ def _read(file: Path) -> dict[str, Json]:
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}", _MAKES_ONE) from error
     except ValueError as error:
-        raise InputError(f"{file}: is no JSON: {error}", _MAKES_ONE) from error
+        raise InputError(f"{file}: is not JSON: {error}", _MAKES_ONE) from error
     if not isinstance(document, dict):
-        raise InputError(f"{file}: is no JSON object")
+        raise InputError(f"{file}: is not a JSON object")
     return document
 
 

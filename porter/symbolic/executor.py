@@ -76,7 +76,7 @@ class _Execution:
             case plan.Input(buffer, argument):
                 source = self.arguments[argument]
                 if source is None:
-                    raise NotLiftedError(f"argument {argument} is no tensor")
+                    raise NotLiftedError(f"argument {argument} is not a tensor")
                 held = Source(source.name, source.dtype, prod(source.shape))
                 self._addresses[buffer], self._inputs[buffer] = self.memory.hold(held), source
             case plan.Allocate(buffer, size):
@@ -150,7 +150,7 @@ class _Execution:
             return self._defined(DType(result.dtype), self._read(result))
         value = result.value
         if not isinstance(value, (bool, int, float)):
-            raise NotLiftedError("it returns what is no number")
+            raise NotLiftedError("it returns what is not a number")
         dtype = DType.FLOAT64 if isinstance(value, float) else DType.INT64
         number = self.graph.number(meant(value, Scalar.F64) if isinstance(value, float) else int(value), dtype.value)
         return SymbolicTensor(dtype, (), np.array(number, np.int64))

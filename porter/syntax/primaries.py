@@ -70,7 +70,7 @@ class PrimaryReader(TypeReader):
         if kind is TokenKind.NUMBER:
             value = number(self.step(), line)
             if value is None:
-                raise self.problem(f"{text!r} is no number of C++")
+                raise self.problem(f"{text!r} is not a number of C++")
             return value
         if kind is TokenKind.STRING:
             return self.strings()

@@ -144,7 +144,7 @@ class Child:
         while len(whole) < parts and (part := read_frame(self._pipe, room)) is not None:
             room -= len(part)
             if not part.startswith(seal):
-                self._death_by = Death(FaultKind.FORGED, "what it answered was not written by the judge's own code")
+                self._death_by = Death(FaultKind.FORGED, "its answer was not written by porter's own code")
                 return None
             whole.append(part.removeprefix(seal))
         return tuple(whole) if len(whole) == parts else None

@@ -30,7 +30,7 @@ def load(path: Path, builtins: Mapping[str, object] | None = None, mark: Mark | 
 def _loaded(path: Path, builtins: Mapping[str, object], mark: Mark | None) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python module")
+        raise ImportError(f"{path} is not a Python module")
     module = importlib.util.module_from_spec(spec)
     vars(module)["__builtins__"] = builtins
     if mark is None:

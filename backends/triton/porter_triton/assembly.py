@@ -78,7 +78,7 @@ def _constant(given: Argument, function: Callable[[str], object]) -> object:
             return tl.dtype(name)
         case KernelName(key):
             return function(key)
-    raise TypeError(f"a {type(given).__name__} is no constant")
+    raise TypeError(f"a {type(given).__name__} is not a constant")
 
 
 def _typed(parameter: KernelParam, given: Argument) -> tuple[str, float]:

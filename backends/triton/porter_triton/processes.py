@@ -119,7 +119,7 @@ class PlanningProcess:
             return [decode(Recorded, answer) for answer in answers]
         except WireError as error:
             self.close()
-            raise DeadError(Death(FaultKind.FORGED, f"what it sent is no plan: {error}")) from None
+            raise DeadError(Death(FaultKind.FORGED, f"what it sent is not a plan: {error}")) from None
 
     @property
     def is_there(self) -> bool:

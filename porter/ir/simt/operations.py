@@ -24,24 +24,24 @@ class Effect(StrEnum):
 
 
 class Demand(Enum):
-    """A demand on the type of an operand or a result. The value says it in words, after "is no"."""
+    """A demand on the type of an operand or a result. The value says it in words, after "is not"."""
 
-    NUMBER = "number"
-    FLOAT = "float"
-    INTEGER = "integer"
-    BITS = "integer or truth value"
-    BOOL = "truth value"
-    VECTOR = "vector"
-    POINTER = "pointer"
-    MEMORY = "pointer or array"
-    ARRAY = "array"
-    COMPARABLE = "number or pointer"
-    DATA = "number, vector or pointer"
-    U32 = "u32"
-    ANY = "value"
-    SAME = "value of the type of the first operand"
-    ELEMENT = "value of the element's type"
-    COMPONENT = "value of the vector's type of numbers"
+    NUMBER = "a number"
+    FLOAT = "a float"
+    INTEGER = "an integer"
+    BITS = "an integer or truth value"
+    BOOL = "a truth value"
+    VECTOR = "a vector"
+    POINTER = "a pointer"
+    MEMORY = "a pointer or array"
+    ARRAY = "an array"
+    COMPARABLE = "a number or pointer"
+    DATA = "a number, vector or pointer"
+    U32 = "a u32"
+    ANY = "a value"
+    SAME = "a value of the type of the first operand"
+    ELEMENT = "a value of the element's type"
+    COMPONENT = "a value of the vector's type of numbers"
 
 
 _HOLDS: Mapping[Demand, Callable[[Type], bool]] = {

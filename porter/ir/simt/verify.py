@@ -79,7 +79,7 @@ def operands_are_of_their_types(place: Place) -> str | None:
     for number, operand in enumerate(op.operands):
         demand = row.takes[min(number, len(row.takes) - 1)]
         if not holds(demand, operand.type, op.operands[0].type):
-            return f"operand {number + 1}, of type {operand.type}, is no {demand.value}"
+            return f"operand {number + 1}, of type {operand.type}, is not {demand.value}"
     return None
 
 
@@ -93,7 +93,7 @@ def results_are_of_their_types(place: Place) -> str | None:
     first = op.operands[0].type if op.operands else None
     for result, demand in zip(op.results, row.gives, strict=True):
         if not holds(demand, result.type, first):
-            return f"its result, of type {result.type}, is no {demand.value}"
+            return f"its result, of type {result.type}, is not {demand.value}"
     return None
 
 
@@ -143,15 +143,15 @@ def constants_are_of_their_type(place: Place) -> str | None:
         return None
     value, type_ = dict(place.op.attributes).get("value"), place.op.result.type
     if isinstance(type_, Pointer):
-        return None if value == 0 else "a pointer that is no null"
+        return None if value == 0 else "a pointer that is not null"
     if type_ is Scalar.BOOL:
-        return None if isinstance(value, bool) else f"{value} is no truth value"
+        return None if isinstance(value, bool) else f"{value} is not a truth value"
     if isinstance(type_, Scalar) and type_.is_float:
-        return None if isinstance(value, float) else f"{value} is no float"
+        return None if isinstance(value, float) else f"{value} is not a float"
     if not isinstance(value, int) or isinstance(value, bool) or not isinstance(type_, Scalar):
-        return f"{value} is no integer"
+        return f"{value} is not an integer"
     least = -(1 << type_.bits - 1) if type_.is_signed else 0
-    return None if least <= value < least + (1 << type_.bits) else f"{value} is no {type_}"
+    return None if least <= value < least + (1 << type_.bits) else f"{value} is not {type_}"
 
 
 def selections_are_of_one_type(place: Place) -> str | None:
@@ -169,7 +169,7 @@ def packs_are_whole(place: Place) -> str | None:
     if op.kind != "pack" or not op.operands or not isinstance(vector := op.result.type, Vector):
         return None
     fits = vector == Vector(op.operands[0].type, len(op.operands)) if isinstance(op.operands[0].type, Scalar) else False
-    return None if fits else f"{len(op.operands)} values of type {op.operands[0].type} are no {vector}"
+    return None if fits else f"{len(op.operands)} values of type {op.operands[0].type} are not {vector}"
 
 
 def components_are_inside(place: Place) -> str | None:

@@ -62,9 +62,9 @@ def test_pyproject_is_read_where_it_has_a_table(project, tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("targets = []", "'targets' is no option that a project can set\n  hint: did you mean 'target'?"),
-        ("[migrate]\nview = 'x'", "'view' is no option that a project can set"),
-        ("verbose = true", "'verbose' is no option that a project can set"),
+        ("targets = []", "'targets' is not an option that a project can set\n  hint: did you mean 'target'?"),
+        ("[migrate]\nview = 'x'", "'view' is not an option that a project can set"),
+        ("verbose = true", "'verbose' is not an option that a project can set"),
         ("target = [", "porter.toml: "),
     ],
 )

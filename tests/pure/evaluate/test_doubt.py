@@ -80,7 +80,7 @@ def test_no_answer_of_the_users_helps_where_a_function_is_missing(drafted):
 
 @pytest.mark.parametrize(
     ("damned", "because"),
-    [(True, "the original itself cannot be believed: why"), (False, "the original does not run here: why")],
+    [(True, "the original's own result is unreliable: why"), (False, "the original does not run here: why")],
 )
 def test_an_original_is_blamed_for_what_was_seen_to_be_wrong_alone(drafted, damned, because):
     reference = replace(left_bounds(drafted, "why"), damned=damned)
@@ -94,7 +94,7 @@ def test_sizes_that_porter_chose_are_named_where_the_original_refuses_them(draft
     because = f"{fault}, workload 'tiny' (n = 3)"
     reference = Reference(drafted, (), (), deterministic=True, complete=True, because=because, seconds=0.0)
     assert unsound(reference).startswith("the original does not run at these sizes (others: --size, or `conditions`")
-    assert unsound(replace(reference, damned=True)) == f"the original itself cannot be believed: {because}"
+    assert unsound(replace(reference, damned=True)) == f"the original's own result is unreliable: {because}"
 
 
 def test_an_assertion_is_asked_for_other_values(drafted):

@@ -50,9 +50,9 @@ def test_nothing_is_written_over(tmp_path):
     ("change", "said"),
     [
         (lambda row: row | {"version": 99}, "porter step 1, not porter step 99"),
-        (lambda row: row | {"number": "three"}, "'three' is no int"),
+        (lambda row: row | {"number": "three"}, "'three' is not int"),
         (lambda row: row | {"extra": 1}, "a Step has"),
-        (lambda row: row | {"outcome": None}, "None is no dict"),
+        (lambda row: row | {"outcome": None}, "None is not dict"),
         (lambda row: [row], "no step"),
     ],
 )

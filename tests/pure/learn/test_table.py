@@ -55,13 +55,13 @@ def test_an_operator_of_which_one_schedule_ran_teaches_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"nests": ["rows x columns"]}, "is no dict"),
+        ({"nests": ["rows x columns"]}, "is not dict"),
         ({"nests": []}, "no nests"),
         ({"order": [7]}, "an order of others"),
         ({"schedules": [{"schedule": {"algorithm": "magic"}, "microseconds": 1.0}]}, "magic"),
         ({"schedules": [{"schedule": {"algorithm": "flat", "tile": 1}, "microseconds": 1.0}]}, "tile"),
-        ({"schedules": [{"schedule": {"algorithm": "flat"}, "microseconds": -1}]}, "no time"),
-        ({"schedules": "many"}, "no list"),
+        ({"schedules": [{"schedule": {"algorithm": "flat"}, "microseconds": -1}]}, "not a time"),
+        ({"schedules": "many"}, "not a list"),
     ],
 )
 def test_an_operator_that_cannot_be_believed_is_named(tmp_path, changed, said):

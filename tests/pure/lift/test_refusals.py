@@ -158,7 +158,7 @@ def test_an_address_that_data_decide_twice_is_refused():
     def kernel(tensors, sizes, graph):
         return {(i,): tensors["x"].gathered(tensors["labels"][i] * 2) for i in range(sizes["rows"])}
 
-    with pytest.raises(NotLiftedError, match="no index of one axis"):
+    with pytest.raises(NotLiftedError, match="not an index of one axis"):
         lifted_program(kernel, LABELLED, ("rows",), PROBES)
 
 

@@ -93,7 +93,7 @@ def test_a_file_of_a_candidate_is_no_run(tmp_path, capsys):
 
 
 def test_runs_of_an_empty_folder_are_none(tmp_path, capsys):
-    assert called(capsys, "runs", tmp_path)[:2] == (0, f"no searches below {tmp_path}\n")
+    assert called(capsys, "runs", tmp_path)[:2] == (0, f"there are no searches below {tmp_path}\n")
     assert called(capsys, "runs", tmp_path / "nowhere")[0] == 2
 
 

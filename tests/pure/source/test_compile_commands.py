@@ -63,5 +63,5 @@ def test_a_file_above_the_repository_and_one_that_does_not_name_the_source_say_n
 @pytest.mark.parametrize("text", ["{", "[1]", '{"file": 1}', '[{"directory": "."}]'])
 def test_a_file_that_is_no_database_is_named(tmp_path, text):
     (tmp_path / "compile_commands.json").write_text(text)
-    with pytest.raises(InputError, match=r"compile_commands.json: this is no compilation database"):
+    with pytest.raises(InputError, match=r"compile_commands.json: this is not a compilation database"):
         flags_of_build(tmp_path / "k.cu")

@@ -94,7 +94,7 @@ def test_a_choice_at_which_the_original_is_wrong_has_a_verdict_of_its_own(entrie
     assert wrong.name == "copy at kernel = 2"
     assert wrong.kernels == wrong.launched == ("raced",)
     assert isinstance(wrong.outcome, NotVerified)
-    assert wrong.outcome.because.startswith("the original itself cannot be believed: race")
+    assert wrong.outcome.because.startswith("the original's own result is unreliable: race")
 
 
 def test_a_side_of_a_branch_at_which_the_original_is_wrong_says_nothing_of_the_other(build_cache):

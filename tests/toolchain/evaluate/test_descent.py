@@ -236,8 +236,8 @@ def test_kernels_are_proven_without_the_host_functions_that_do_not_build(migrate
     (outcome,) = outcomes(migrated(missing + KERNELS + LAUNCHERS, kernels=("thrice",))).values()
     assert isinstance(outcome, Verified)
     assert outcome.caveat == (
-        "functions that it does not call, which do not build here (nowhere.h: No such file or directory), "
-        "were left out, and nowhere.h taken to be empty; refuses itself was not compared"
+        "unused functions that do not build here (nowhere.h: No such file or directory), "
+        "were left out, and nowhere.h treated as empty; refuses itself was not compared"
     )
 
 

@@ -87,7 +87,7 @@ def test_a_number_of_a_type_that_nobody_knows_is_never_verified(source, options)
     path = source("unknown.cu", UNKNOWN)
     (migration,) = migrate(path, options, silent)
     assert isinstance(migration.outcome, NotVerified)
-    assert "'n' has the type Count, of which porter knows no value" in migration.outcome.because
+    assert "'n' has the type Count, for which porter knows no value" in migration.outcome.because
     contract = source("unknown.contract.toml", dumps(migration.contracts))
     candidate = source("candidate.maca.cpp", "#include <mc_runtime.h>\n" + UNKNOWN)
     stated = replace(options, contract=contract)

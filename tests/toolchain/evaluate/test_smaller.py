@@ -122,9 +122,7 @@ def asleep_beyond(size):
 def test_a_port_that_is_too_slow_is_asked_at_smaller_sizes(proven, port, limit_s):
     entry = proven({"first": port}, limit_s)["first"]
     assert isinstance(entry.outcome, Verified)
-    assert (
-        "not at the sizes that were drafted, which take too long here: n = 4099 (but at n = 67)" in entry.outcome.caveat
-    )
+    assert "not at the drafted sizes, which take too long here: n = 4099 (but at n = 67)" in entry.outcome.caveat
     assert max(w.sizes["n"] for w in entry.contract.workloads) == 67
 
 

@@ -228,7 +228,7 @@ def _keeping_its_word(original: Callable[..., None]) -> Callable[..., None]:
     def set_attr(self: TensorHandle, name: str, values: Sequence[int]) -> None:
         is_number = name == "tt.divisibility" and self.data.size == 1 and self.dtype.scalar.is_int()
         if is_number and int(self.data.flat[0]) % values[0]:
-            raise AssertionError(f"{int(self.data.flat[0])} is no multiple of {values[0]}")
+            raise AssertionError(f"{int(self.data.flat[0])} is not a multiple of {values[0]}")
         original(self, name, values)
 
     return set_attr

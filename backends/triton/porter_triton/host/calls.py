@@ -196,9 +196,9 @@ def _value_of(cx: Context, callee: Lambda, node: Call) -> Code:
     """`[&](int n) { return n + 1; }(2)`: the expression, with the arguments in it."""
     statements = callee.body.statements
     if len(statements) != 1 or not isinstance(statements[0], Return) or statements[0].value is None:
-        raise Refusal(node.line, "a lambda of several statements is no value in Python")
+        raise Refusal(node.line, "a lambda of several statements is not a value in Python")
     if len(callee.parameters) != len(node.arguments):
-        raise Refusal(node.line, "a lambda with defaults is no value in Python")
+        raise Refusal(node.line, "a lambda with defaults is not a value in Python")
     arguments = [expressions.expression(cx, argument) for argument in node.arguments]
     with cx.scope():
         for parameter, argument in zip(callee.parameters, arguments, strict=True):

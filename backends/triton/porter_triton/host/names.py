@@ -36,7 +36,7 @@ def name(cx: Context, node: Name) -> Code:
     if (kernel := held_kernels.value(cx, node)) is not None:
         return kernel
     if isinstance(meaning, TypeName | Closure):
-        raise Refusal(node.line, f"'{node.name}' is no value")
+        raise Refusal(node.line, f"'{node.name}' is not a value")
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
     found = found or times.variable(cx, node.name)
     if found is None:

@@ -65,7 +65,7 @@ def _allocate(cx: Context, node: Call) -> None:
         raise Refusal(node.line, "memory is only allocated for a variable")
     meaning = cx.find(target.operand.name)
     if not isinstance(meaning, Code) or meaning.ctype is None:
-        raise Refusal(node.line, f"'{target.operand.name}' is no variable of this function")
+        raise Refusal(node.line, f"'{target.operand.name}' is not a variable of this function")
     bytes_ = meaning.ctype.name == "void"
     dtype = "uint8" if bytes_ else cx.dtype(meaning.ctype, node.line)
     asked = node.arguments[1]

@@ -34,7 +34,7 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
         return None
     value = settled(expressions.scalar(cx, node.arguments[0]))
     if not isinstance(value.type, Arithmetic):
-        raise Refusal(node.line, "a reduction of what is no number")
+        raise Refusal(node.line, "a reduction of what is not a number")
     if scan:
         made = _scan(cx, scope, operation, value)
     else:
@@ -46,7 +46,7 @@ def _of_array(cx: Context, operation: str, node: Call) -> Nothing:
     """Each element of a shared array becomes the sum of those up to it, or of those before it."""
     array = lvalues.place(cx, node.arguments[0])
     if not isinstance(array, SharedArray) or array.memory is not None or array.size is None or cx.mask is not None:
-        raise Refusal(node.line, "a scan of what is no array of the block")
+        raise Refusal(node.line, "a scan of what is not an array of the block")
     if array.elements:
         cx.decisions.indexed.add(array.key)
     helper = cx.helper("scanned" if operation == "scan_inclusive" else "scanned_before")
@@ -113,7 +113,7 @@ def _of_warp(cx: Context, operation: str, value: Scalar, node: Call) -> Scalar:
 def _lanes(cx: Context, extent: Expression, line: int) -> int:
     given = access.scalar(expressions.value(cx, extent), line).fixed
     if given is None or given & (given - 1) or not 1 <= given <= _WARP:
-        raise Refusal(line, "the width of a reduction over lanes is no known power of two")
+        raise Refusal(line, "the width of a reduction over lanes is not a known power of two")
     return int(given)
 
 

@@ -172,7 +172,7 @@ def negative(value: Scalar, line: int) -> Scalar:
 def complement(value: Scalar, line: int) -> Scalar:
     """`~value`."""
     if isinstance(value.type, Pointer) or value.type.is_float:
-        raise Refusal(line, "`~` on what is no integer")
+        raise Refusal(line, "`~` on what is not an integer")
     demand_numbers(line, value)
     type_ = promote(value.type)
     if value.constant is not None:
@@ -184,7 +184,7 @@ def complement(value: Scalar, line: int) -> Scalar:
 def advance(pointer: Scalar, steps: Scalar, scale: int, operator: str, line: int) -> Scalar:
     """`pointer + steps`, where one step is `scale` of what Triton's pointer counts."""
     if isinstance(steps.type, Pointer) or steps.type.is_float:
-        raise Refusal(line, "a pointer is advanced by what is no integer")
+        raise Refusal(line, "a pointer is advanced by what is not an integer")
     offset = binary("*", settled(steps), number(scale, INT), line) if scale != 1 else settled(steps)
     if offset.constant == 0:
         return pointer

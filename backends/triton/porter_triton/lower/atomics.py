@@ -61,7 +61,7 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
         return _on_shared(cx, operation, target.place, target.offset, value, node=node)
     if isinstance(target, Address):
         return _on_variable(cx, operation, target, value, node)
-    raise Refusal(node.line, f"`{name}` on what is no address")
+    raise Refusal(node.line, f"`{name}` on what is not an address")
 
 
 def _on_memory(cx: Context, operation: str, pointer: Scalar, value: Scalar, node: Call) -> Value:
@@ -90,7 +90,7 @@ def _on_memory(cx: Context, operation: str, pointer: Scalar, value: Scalar, node
 def _on_parts(cx: Context, operation: str, target: Value, value: Fields | Bits, node: Call) -> Value:
     """On a vector in memory: CUDA's are atomic for each of its numbers, not for all of them together."""
     if not isinstance(target, Scalar) or not isinstance(target.type, Pointer):
-        raise Refusal(node.line, "an atomic operation on a struct that is no memory")
+        raise Refusal(node.line, "an atomic operation on a struct that is not memory")
     element = memory.unit(target, node.line)
     found = [
         _on_memory(cx, operation, memory.part(target, element, i, node.line), part, node)
@@ -146,7 +146,7 @@ def _for_each_thread(cx: Context, pointer: Scalar, value: Scalar) -> tuple[str, 
 def _compare_and_swap(cx: Context, node: Call) -> Value:
     pointer = expressions.scalar(cx, node.arguments[0])
     if not isinstance(pointer.type, Pointer) or not isinstance(pointer.type.element, Arithmetic):
-        raise Refusal(node.line, "`atomicCAS` on what is no global memory")
+        raise Refusal(node.line, "`atomicCAS` on what is not global memory")
     element = pointer.type.element
     operands = [settled(convert(expressions.scalar(cx, a), element, node.line)) for a in node.arguments[1:3]]
     cx.touch(pointer.bases)

@@ -50,7 +50,7 @@ def _items(cx: Context, node: Expression, line: int) -> int:
         return place.count
     if isinstance(place, Slot) and isinstance(place.array, LocalArray) and len(place.extents) == 1:
         return place.extents[0]
-    raise Refusal(line, "the items of a collective are no array of the thread's own")
+    raise Refusal(line, "the items of a collective are not an array of the thread's own")
 
 
 def _loop(node: Call, count: int, loads: bool, striped: bool) -> Statement:

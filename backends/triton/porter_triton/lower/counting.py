@@ -220,7 +220,7 @@ def _begun(cx: Context, node: For, variable: object) -> tuple[Arithmetic | None,
     assert variable.value is not None
     value = expressions.value(cx, variable.value)
     if not isinstance(value, Scalar):
-        raise Refusal(node.line, "a loop counts with what is no number")
+        raise Refusal(node.line, "a loop counts with what is not a number")
     type_ = value.type if variable.type.name == "auto" else resolve.type_of(cx, variable.type, node.line)
     if not isinstance(type_, Arithmetic) or type_.is_float or variable.type.pointers:
         return None, None

@@ -48,7 +48,7 @@ def converted(cx: Context, value: Scalar, type_: Arithmetic, line: int) -> Scala
         kind = _E4M3 if type_ is E4M3 else _E5M2
         return replace(_encoded(cx, value, kind, kind.largest, line), type=type_)
     if not type_.is_float:
-        raise Refusal(line, "an 8-bit float becomes what is no wider float")
+        raise Refusal(line, "an 8-bit float becomes what is not a wider float")
     helper = cx.helper((_E4M3 if source is E4M3 else _E5M2).helper)
     return convert(Scalar(f"{helper}({_argument(value).text})", HALF, value.varying), type_, line)
 

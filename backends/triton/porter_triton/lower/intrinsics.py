@@ -112,7 +112,7 @@ def _copied(cx: Context, name: str, node: Call) -> Value:
     bytes_ = expressions.constant(cx, node.arguments[2], node.line).constant
     target = expressions.value(cx, node.arguments[0])
     if not isinstance(bytes_, int) or not isinstance(target, Address):
-        raise Refusal(node.line, f"`{name}` of what is no variable")
+        raise Refusal(node.line, f"`{name}` of what is not a variable")
     written = views.cast_to_bytes(target, bytes_, node.line)
     if name == "memset":
         fill = expressions.constant(cx, node.arguments[1], node.line)
@@ -123,7 +123,7 @@ def _copied(cx: Context, name: str, node: Call) -> Value:
         return Nothing()
     source = expressions.value(cx, node.arguments[1])
     if not isinstance(source, Address):
-        raise Refusal(node.line, f"`{name}` from what is no variable")
+        raise Refusal(node.line, f"`{name}` from what is not a variable")
     read = views.cast_to_bytes(source, bytes_, node.line)
     parts = tuple(access.scalar(access.load(cx, p, node.line), node.line) for p in read.parts)
     views.store(cx, written, Bits(read.type, read.unit, parts), node.line)
@@ -138,7 +138,7 @@ def _limit(cx: Context, callee: Name, plain: str) -> Scalar:
     argument = callee.template[0] if callee.template else None
     type_ = resolve.type_of(cx, argument, callee.line) if isinstance(argument, TypeName) else None
     if not isinstance(type_, Arithmetic):
-        raise Refusal(callee.line, "the limits of what is no number")
+        raise Refusal(callee.line, "the limits of what is not a number")
     if not type_.is_float:
         return number({"max": type_.high}.get(plain, type_.low), type_)
     most, least, step = _FLOATS[type_.dtype]

@@ -109,7 +109,7 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
     if isinstance(type_, Pointer):
         parts = components(type_.element)
         if parts is None:
-            raise Refusal(line, f"the parameter `{source}` points to what is no array of one scalar type")
+            raise Refusal(line, f"the parameter `{source}` points to what is not an array of one scalar type")
         python = cx.names.declare(name, "parameter")
         cx.parameters.append(LoweredParameter(python, ParameterKind.POINTER, parts[0].dtype, source))
         cx.unchanged.add(python)

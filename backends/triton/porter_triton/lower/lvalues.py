@@ -86,7 +86,7 @@ def pointee(pointer: Value, line: int) -> Place:
         return pointer.place
     if isinstance(pointer, Scalar) and isinstance(pointer.type, Pointer):
         return Memory(pointer, pointer.type.element)
-    raise Refusal(line, "what is dereferenced is no pointer")
+    raise Refusal(line, "what is dereferenced is not a pointer")
 
 
 def _named_place(cx: Context, node: Name) -> Place:
@@ -173,7 +173,7 @@ def field(cx: Context, owner: Place, name: str, line: int) -> Place:
         return Held(views.field(held, name, line))
     if isinstance(held, Fields) and name in dict(held.values):
         return Held(held.field(name))
-    raise Refusal(line, f"`{name}` is no field of what stands before it")
+    raise Refusal(line, f"`{name}` is not a field of what stands before it")
 
 
 def _viewed_field(cx: Context, owner: View, name: str, line: int) -> Place:
@@ -190,7 +190,7 @@ def _viewed_field(cx: Context, owner: View, name: str, line: int) -> Place:
     whole = operators.computed(views.load(cx, owner, line), line)
     if isinstance(whole, Fields) and name in dict(whole.values):
         return Held(whole.field(name))
-    raise Refusal(line, f"`{name}` is no field of what stands before it")
+    raise Refusal(line, f"`{name}` is not a field of what stands before it")
 
 
 def _viewed(cx: Context, owner: Place, type_: Type, line: int) -> Place:
@@ -237,4 +237,4 @@ def address_of(target: Place, line: int) -> Scalar | Address:
         return Address(target.array, target.offset)
     if isinstance(target, Variable | Members):
         return Address(target, number(0))
-    raise Refusal(line, "the address of what is no variable, element or memory")
+    raise Refusal(line, "the address of what is not a variable, element or memory")

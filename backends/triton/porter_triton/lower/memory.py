@@ -21,7 +21,7 @@ def unit(pointer: Scalar, line: int) -> Arithmetic:
     type_ = pointer.carried
     parts = components(type_.element) if isinstance(type_, Pointer) else None
     if parts is None:
-        raise Refusal(line, "a pointer to what is no array of one scalar type")
+        raise Refusal(line, "a pointer to what is not an array of one scalar type")
     return parts[0]
 
 
@@ -31,7 +31,7 @@ def stride(pointer: Scalar, line: int) -> int:
     bytes_ = size(pointer.type.element)
     counted = unit(pointer, line).bits // 8
     if bytes_ is None or not counted or bytes_ % counted:
-        raise Refusal(line, "a pointer to a type that is no multiple of what the buffer holds")
+        raise Refusal(line, "a pointer to a type that is not a multiple of what the buffer holds")
     return bytes_ // counted
 
 
@@ -104,7 +104,7 @@ def field(place: Memory, name: str, line: int) -> Place:
             pointer = advance(place.pointer, number(offset), 1, "+", line)
             return Memory(replace(pointer, type=Pointer(type_)), type_)
         offset += _units(place.pointer, type_, line)
-    raise Refusal(line, f"`{name}` is no field of a `{place.type.name}`")
+    raise Refusal(line, f"`{name}` is not a field of a `{place.type.name}`")
 
 
 def _units(pointer: Scalar, type_: Type, line: int) -> int:

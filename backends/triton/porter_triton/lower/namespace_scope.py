@@ -92,7 +92,7 @@ def _in_memory(cx: Context, found: Declared, line: int) -> Place:
     type_ = Array(type_, inner) if inner else type_
     parts = components(type_)
     if parts is None:
-        raise Refusal(line, f"`{found.name}` is no array of one scalar type")
+        raise Refusal(line, f"`{found.name}` is not an array of one scalar type")
     name = cx.names.reserve(found.name, "parameter")
     cx.parameters.append(LoweredParameter(name, ParameterKind.CONSTANT, parts[0].dtype, found.name))
     cx.unchanged.add(name)

@@ -40,7 +40,7 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
     whole, index = expressions.value(cx, node.arguments[0]), callee.template[0]
     number = None if isinstance(index, TypeName) else expressions.constant(cx, index, node.line).constant
     if not isinstance(whole, Fields) or type(number) is not int or number >= len(whole.values):
-        raise Refusal(node.line, "`get` of what is no tuple")
+        raise Refusal(node.line, "`get` of what is not a tuple")
     return whole.values[number][1]
 
 

@@ -99,7 +99,7 @@ def leaves(place: Place, line: int) -> list[Place]:
         return leaves(place.array, line)
     if isinstance(place, Held) and isinstance(place.value, Fields | Scalar):
         return [Held(v) for v in flattened(place.value, line)]
-    raise Refusal(line, "the address of what is no variable is cast")
+    raise Refusal(line, "the address of what is not a variable is cast")
 
 
 def units_of(place: Place, unit: Arithmetic) -> tuple[Place, ...] | None:
@@ -224,7 +224,7 @@ def field(value: Bits, name: str, line: int) -> Value:
             break
         position += bytes_
     else:
-        raise Refusal(line, f"`{name}` is no field of a `{value.type.name}`")
+        raise Refusal(line, f"`{name}` is not a field of a `{value.type.name}`")
     unit = value.unit.bits // 8
     if position % unit or bytes_ % unit:
         whole = interpreted(value, line)

@@ -96,7 +96,7 @@ def store(b: Builder, place: Place, value: RValue) -> None:
         case Memory():
             _to_memory(b, place, value)
         case Held():
-            raise b.problem("an assignment to what is no variable")
+            raise b.problem("an assignment to what is not a variable")
 
 
 def _number(b: Builder, value: RValue) -> Number:

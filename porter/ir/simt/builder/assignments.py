@@ -49,7 +49,7 @@ def update(b: Builder, node: Update) -> RValue:
     target = expressions.place(b, node.operand)
     before = access.load(b, target)
     if not isinstance(before, Number):
-        raise b.problem(f"'{node.operator}' of what is no number", node.line)
+        raise b.problem(f"'{node.operator}' of what is not a number", node.line)
     one = Number(b.emitter.constant(1, INT), INT)
     after = arithmetic.binary(b, node.operator[0], before, one)
     access.store(b, target, after)

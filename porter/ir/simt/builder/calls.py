@@ -140,7 +140,7 @@ def _of_object(b: Builder, held: Place, node: Call) -> Place:
         methods = inlining.methods(b, type_, "operator()")
         if methods:
             return inlining.function(b, methods, (), given(b, node.arguments), node.line, this=held)
-    raise b.problem("a call of what is no function", node.line)
+    raise b.problem("a call of what is not a function", node.line)
 
 
 def _of_method(b: Builder, callee: Member, node: Call) -> Place:

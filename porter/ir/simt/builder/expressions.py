@@ -196,14 +196,14 @@ def _subscript(b: Builder, owner: Expression, index: Expression) -> Place:
     if isinstance(held, Fields):
         return calls.subscript(b, base, held, index)
     if not isinstance(held, Number) or not isinstance(held.type, PointerTo):
-        raise b.problem("an index into what is no array")
+        raise b.problem("an index into what is not an array")
     return access.element(b, held, number(b, index))
 
 
 def pointee(b: Builder, pointer: Number) -> Memory:
     """The place that a pointer names."""
     if not isinstance(pointer.type, PointerTo):
-        raise b.problem("'*' of what is no pointer")
+        raise b.problem("'*' of what is not a pointer")
     return Memory(pointer.value, b.zero(), pointer.type.element)
 
 
@@ -236,7 +236,7 @@ def operate(b: Builder, operator: str, left: RValue, right: RValue) -> RValue:
     if isinstance(left, Fields) or isinstance(right, Fields):
         return calls.operator(b, operator, (left, right))
     if not isinstance(left, Number) or not isinstance(right, Number):
-        raise b.problem(f"'{operator}' of what is no number")
+        raise b.problem(f"'{operator}' of what is not a number")
     return arithmetic.binary(b, operator, left, right)
 
 
@@ -245,7 +245,7 @@ def _unary(b: Builder, operator: str, operand: Expression) -> RValue:
     if isinstance(held, Fields):
         return calls.operator(b, operator, (held,))
     if not isinstance(held, Number):
-        raise b.problem(f"'{operator}' of what is no number")
+        raise b.problem(f"'{operator}' of what is not a number")
     return arithmetic.unary(b, operator, held)
 
 

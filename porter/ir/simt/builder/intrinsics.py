@@ -110,7 +110,7 @@ def _shuffled(b: Builder, value: RValue, lane: Number, mask: Number, *, mode: st
         parts = ((name, _shuffled(b, part, lane, mask, mode=mode, width=width)) for name, part in value.parts)
         return Fields(value.type, tuple(parts))
     if not isinstance(value, Number) or isinstance(value.type, PointerTo):
-        raise b.problem("a shuffle of what is no number")
+        raise b.problem("a shuffle of what is not a number")
     operands = (value.value, lane.value, mask.value)
     return Number(b.emitter.emit("shuffle", operands, value.type, mode=mode, width=width), value.type)
 
@@ -129,7 +129,7 @@ def _atomic(b: Builder, plain: str, node: Call) -> RValue | None:
     target = expressions.pointee(b, expressions.number(b, node.arguments[0]))
     type_ = target.type
     if not isinstance(type_, Scalar):
-        raise b.problem("an atomic operation on what is no number")
+        raise b.problem("an atomic operation on what is not a number")
     given = [arithmetic.convert(b, number, type_).value for number in _numbers(b, node.arguments[1:])]
     operands = (target.base, target.index, *given)
     return Number(b.emitter.emit("atomic", operands, type_, op=_ATOMICS[name]), type_)
@@ -205,7 +205,7 @@ def _limit(b: Builder, callee: Name, plain: str) -> RValue:
     given = callee.template[0] if callee.template else None
     type_ = resolve.type_of(b, given) if isinstance(given, TypeName) else None
     if not isinstance(type_, Scalar):
-        raise b.problem("the limits of what is no number")
+        raise b.problem("the limits of what is not a number")
     if type_.is_float:
         most, least, step = _LIMITS[type_]
         values: dict[str, float] = {"max": most, "lowest": -most, "min": least, "epsilon": step,

@@ -55,7 +55,7 @@ class Executor:
             case plan.Input(buffer, argument):
                 content = self.arguments[argument]
                 if content is None:
-                    raise ExecutionError(f"argument {argument} is no tensor")
+                    raise ExecutionError(f"argument {argument} is not a tensor")
                 self._hold(buffer, content)
                 self._inputs[argument] = buffer
             case plan.Allocate(buffer, size):
