@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from porter.evaluate.elsewhere import Taken, defined_elsewhere
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.side import Side, original_side
+from porter.findings import Finding
 from porter.source.build_macros import macros_of_build, said
 from porter.source.findings import finding
 from porter.source.headers import DiskHeaders
@@ -13,11 +15,12 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter.source.unfinished import refuse_unfinished
 
-SET_MACRO = "PORT2015"
+SET_MACRO, OF_ANOTHER_FILE = "PORT2015", "PORT2017"
 
 
 def read_original(source: Source, options: MigrateOptions) -> Side:
-    """Returns the original as it is built, with the macros set that its headers show its build to set.
+    """Returns the original as it is built, with the macros set that its headers show its build to set, and with what
+    other files of its library define of the functions that it declares.
 
     Raises `PorterError` for a source that is cut off.
     """
@@ -31,4 +34,12 @@ def read_original(source: Source, options: MigrateOptions) -> Side:
         )
         program = replace(program, findings=(*program.findings, *noted))
     refuse_unfinished(program)
+    if taken := defined_elsewhere(program):
+        pieces, notes = tuple(one.piece for one in taken), tuple(map(_of_another_file, taken))
+        program = replace(program, elsewhere=pieces, findings=(*program.findings, *notes))
     return original_side(program, options.include_dirs, defines)
+
+
+def _of_another_file(taken: Taken) -> Finding:
+    names = ", ".join(taken.names)
+    return finding(OF_ANOTHER_FILE, None, f"{names}: as {taken.piece.path.name} beside its declaration defines it")

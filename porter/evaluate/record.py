@@ -14,8 +14,8 @@ from porter.evaluate.entries import LOCKSTEP, contracts_of
 from porter.evaluate.environment import environment
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import MigrateOptions, Progress
+from porter.evaluate.original import read_original
 from porter.evaluate.outcome import Fidelity
-from porter.evaluate.side import original_side
 from porter.evaluate.standards import AgainstCuda, against_cuda, opened
 from porter.evaluate.study import Originals, Unproven
 from porter.evaluate.verify import answers
@@ -23,9 +23,6 @@ from porter.oracle.golden_record import Golden
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode
 from porter.simt.job import Built
-from porter.source.headers import DiskHeaders
-from porter.source.parse import parse
-from porter.source.unfinished import refuse_unfinished
 from porter.warp.explicit import with_warp_barriers
 
 _UNSOUND = "nothing of it can be recorded: {}"
@@ -65,10 +62,8 @@ def record(against: Path, options: MigrateOptions, progress: Progress) -> Golden
 
 def _of_cuda(against: AgainstCuda, options: MigrateOptions, progress: Progress) -> tuple[list[_Found], OwnCode]:
     options = replace(options, contract=against.contract)
-    program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    refuse_unfinished(program)
-    side = original_side(program, options.include_dirs, options.defines)
-    explicit = with_warp_barriers(program, [header for _, header in side.headers])
+    side = read_original(against.source, options)
+    explicit = with_warp_barriers(side.program, [header for _, header in side.headers])
     contracts = contracts_of(side, options, whole_program=False)
     stated = options.contract is not None
     judging = Judging(options.seed or 0, options.sizes, edges=not stated)

@@ -61,6 +61,7 @@ class Side:
             double_precision=double_precision,
             defines=self.defines,
             include_dirs=self.include_dirs,
+            elsewhere=self.program.elsewhere,
         )
 
     def _callee(self, contract: Contract) -> Callee:
@@ -115,4 +116,5 @@ def ported_side(port: Port, original: Side, dialect: Dialect) -> Side:
     headers = tuple((file.name, Source(original.source.path.parent / file.name, file.text)) for file in others)
     found = {**dict(original.headers), **dict(headers)}
     program = parse(source, headers=lambda name, _: found.get(name), defines=(*original.defines, *dialect.macros))
+    program = replace(program, elsewhere=original.program.elsewhere)
     return Side(source, headers, dialect, program, original.defines, original.include_dirs)

@@ -24,6 +24,7 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
+from porter.evaluate.original import read_original
 from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refused, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Proof, with_caveat
@@ -41,10 +42,8 @@ from porter.oracle.reference import Reference
 from porter.oracle.standard import Standard
 from porter.registry import find_backend, find_target
 from porter.rules.original import OwnCode
-from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter.source.unfinished import refuse_unfinished
 
 
 def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Progress) -> Verdict:
@@ -113,9 +112,7 @@ class _Trial:
     def held_to_cuda(self, against: AgainstCuda) -> Verdict:
         """Held to a CUDA source, which may take several entries, and their parts where these cannot be run."""
         options = replace(self.options, contract=against.contract)
-        program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-        refuse_unfinished(program)
-        original = original_side(program, options.include_dirs, options.defines)
+        original = read_original(against.source, options)
         broken = self._broken(original.own)
         if refused := self._refused(broken):
             return self._verdict(against.source, refused, (), broken, ())

@@ -29,9 +29,18 @@ def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     """For each callee of `request` the executable that calls it, from `cache` or made now, or why there is none.
 
     One executable (about a second; more for the first of its kind) serves all callees that compile; one that does not
-    is left out and tried by itself. What still fails is tried without functions of the source that it does not need.
-    Raises `MachineError` when the machine has no C++ compiler.
+    is left out and tried by itself. What still fails is tried without what other files define, and then without
+    functions of the source that it does not need. Raises `MachineError` when the machine has no C++ compiler.
     """
+    if not request.elsewhere:
+        return _build(request, cache)
+    built, alone = _build(request, cache), replace(request, elsewhere=())
+    failed = [i for i, one in enumerate(built) if not isinstance(one, Executable) or one.failure is not None]
+    again = _build(replace(alone, callees=tuple(request.callees[i] for i in failed)), cache) if failed else ()
+    return tuple(dict(zip(failed, again, strict=True)).get(i, one) for i, one in enumerate(built))
+
+
+def _build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     whole = unit(request, _found(), cache)
     built = _unless_marked(whole, _built(whole))
     again = dict[int, Built]()

@@ -108,7 +108,7 @@ class BuildRequest:
     `headers` are the local files `source` includes, by the name it includes them with. `watched` adds memory hooks:
     bounds, races, uninitialised reads, extents. `double_precision` compiles `float` as `double`: the yardstick for
     rounding. Of part HOST is what plans, with a program beside it that carries out: the road of code that is not
-    trusted.
+    trusted. `elsewhere` are pieces of other files that define what the source declares.
     """
 
     source: Source
@@ -121,6 +121,7 @@ class BuildRequest:
     defines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
     part: Part = Part.WHOLE
+    elsewhere: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ class Unit:
         source, *headers = narrow(request.source, tuple(files.values()), request.defines)
         bare = dict(zip(files, headers, strict=True))
         named = tuple((name, bare[header.path]) for name, header in request.headers)
-        return _with_texts(self, source, named)
+        return _with_texts(replace(self, request=replace(request, elsewhere=())), source, named)
 
     @property
     def key(self) -> str:
@@ -305,6 +305,9 @@ def _with_texts(unit: Unit, source: Source, headers: tuple[tuple[str, Source], .
         files = with_marks(tuple(map(with_variables, files)), request.defines)
     marks = BranchMarks() if unit.marked and request.watched and not request.double_precision else None
     own, *others = [translate(file, double_precision=request.double_precision, marks=marks) for file in files]
+    if request.part is not Part.DEVICE:
+        behind = (translate(file, double_precision=request.double_precision) for file in request.elsewhere)
+        own = "\n".join((own, *behind))
     texts = dict(zip(apart, others, strict=True))
     named = tuple((name, texts[header.path]) for name, header in headers)
     return replace(unit, source=own, headers=named, sides=tuple(marks.sides) if marks else ())

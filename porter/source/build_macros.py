@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from porter.source.arithmetic_types import arithmetic
 from porter.source.directives import directives, includes, outermost_macro
 from porter.source.headers import HeaderFinder, is_installed
-from porter.source.lexer import Token, TokenKind, significant, tokens
+from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.program import Program
+from porter.source.prototypes import prototypes
 from porter.source.text import Source
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*if(?:def\s|\s+\w)", re.MULTILINE)
@@ -77,33 +78,8 @@ def _guard(text: str) -> str:
 def _declared(text: str) -> frozenset[str]:
     """The types, macros and functions without a body that `text` declares, without types of C and C++."""
     types = (name for match in _TYPE.finditer(text) for name in match.groups() if name)
-    found = {*types, *_DEFINE.findall(text), *_prototypes(text)}
+    found = {*types, *_DEFINE.findall(text), *prototypes(text)}
     return frozenset(name for name in found if arithmetic(name) is None and name not in _OF_C)
-
-
-def _prototypes(text: str) -> Iterator[str]:
-    """The functions that `text` declares without a body, outside of any class or function."""
-    scopes, statement = list[bool](), list[Token]()
-    for token in (t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE):
-        statement.append(token)
-        if token.text == "{":
-            scopes.append(any(t.text in ("namespace", "extern") for t in statement))
-        elif token.text == "}":
-            del scopes[-1:]
-        elif token.text == ";":
-            if all(scopes) and (name := _declared_function(statement)):
-                yield name
-        else:
-            continue
-        statement = []
-
-
-def _declared_function(statement: Sequence[Token]) -> str:
-    """The name in `T name(...);`; empty for any other statement."""
-    words = [t.text for t in statement]
-    opening = words.index("(") if "(" in words else 0
-    is_declaration = opening > 1 and words[-2] == ")" and not {"=", "using", "typedef"} & {*words}
-    return words[opening - 1] if is_declaration and statement[opening - 1].kind is TokenKind.IDENTIFIER else ""
 
 
 def _set_by(texts: Iterable[str], defines: Iterable[str]) -> frozenset[str]:

@@ -39,6 +39,7 @@ _STANDARD = frozenset((
 
 
 _HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".cuh", ".inl", ".inc", ".cu")
+_SOURCE_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".cu")
 _MOST_LEVELS = 8  # folders between a source and the root of its project
 
 
@@ -88,22 +89,39 @@ def _is_foreign(name: str) -> bool:
 
 def in_repository(name: str, path: Path) -> tuple[Path, ...]:
     """Returns the headers of the repository around the file `path` that `name` may mean; none outside of one."""
-    around = list(path.absolute().parents)[: _MOST_LEVELS + 1]
-    root = next((folder for folder in around if (folder / ".git").exists()), None)
+    root = _repository(path)
     if root is None or _is_foreign(name):
         return ()
     wanted = Path(normpath(name)).parts
-    return tuple(p for p in _headers_below(root).get(wanted[-1], ()) if p.parts[-len(wanted) :] == wanted)
+    return tuple(
+        p for p in _files_below(root, _HEADER_SUFFIXES).get(wanted[-1], ()) if p.parts[-len(wanted) :] == wanted
+    )
+
+
+def sources_beside(path: Path) -> tuple[Path, ...]:
+    """Returns the sources that may define what the file `path` declares: those of its folder, and those of its
+    repository that are called like it.
+    """
+    beside = (p for p in sorted(path.parent.iterdir()) if p.suffix in _SOURCE_SUFFIXES and p.is_file())
+    root = _repository(path)
+    called = _files_below(root, _SOURCE_SUFFIXES) if root is not None else {}
+    alike = (p for suffix in _SOURCE_SUFFIXES for p in called.get(path.stem + suffix, ()))
+    return tuple({normpath(p.absolute()): p for p in (*alike, *beside)}.values())
+
+
+def _repository(path: Path) -> Path | None:
+    around = list(path.absolute().parents)[: _MOST_LEVELS + 1]
+    return next((folder for folder in around if (folder / ".git").exists()), None)
 
 
 @cache
-def _headers_below(root: Path) -> Mapping[str, Sequence[Path]]:
-    """The headers of a repository by their file names; hidden folders are left out."""
+def _files_below(root: Path, suffixes: tuple[str, ...]) -> Mapping[str, Sequence[Path]]:
+    """The files of a repository that end in one of `suffixes`, by their names; hidden folders are left out."""
     found: dict[str, list[Path]] = {}
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
-            if name.endswith(_HEADER_SUFFIXES):
+            if name.endswith(suffixes):
                 found.setdefault(name, []).append(Path(folder, name))
     return found
 

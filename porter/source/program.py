@@ -167,7 +167,8 @@ class Program:
     Spans of functions and launches point into `source.text` even where a macro generated them: then at the macro's use.
     `kernels` are the `__global__` functions, `device_functions` the device-only ones, `host_functions` the rest.
     `headers` are the local headers the compiler comes to, with the names they are included by; `defines` are the
-    macros that the build sets, `NAME` or `NAME=VALUE`.
+    macros that the build sets, `NAME` or `NAME=VALUE`. `elsewhere` are pieces of other files that define what it only
+    declares.
     """
 
     source: Source
@@ -184,6 +185,7 @@ class Program:
     not_understood: tuple[NotUnderstood, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
     defines: tuple[str, ...] = ()
+    elsewhere: tuple[Source, ...] = ()
 
     def kernel(self, name: str) -> Function | None:
         """The kernel called `name`, plain or qualified; None when the file has none."""

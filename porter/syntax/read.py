@@ -20,7 +20,7 @@ def read_unit(program: Program, headers: tuple[Source, ...] = (), defines: Itera
     Never raises: what could not be read is Unread where it stands. `defines` are `NAME` or `NAME=VALUE`.
     """
     found, scopes = Found(), Scopes()
-    for file in expanded(program.source, headers, defines):
+    for file in expanded(program.source, headers, defines, program.elsewhere):
         DefinitionReader(file, scopes, found).file_scope()
     return Unit(
         with_defaults(found.functions, found.prototypes),

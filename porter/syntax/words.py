@@ -50,8 +50,12 @@ class Words:
     lines: Sequence[int]
 
 
-def expanded(source: Source, headers: Sequence[Source], defines: Iterable[str] = ()) -> tuple[Words, ...]:
-    """`source` last, before it those of `headers` that it includes, each once, in the order they are first needed."""
+def expanded(
+    source: Source, headers: Sequence[Source], defines: Iterable[str] = (), behind: Sequence[Source] = ()
+) -> tuple[Words, ...]:
+    """`source`, before it those of `headers` that it includes, each once, in the order they are first needed, and then
+    what stands `behind` it in the same translation unit.
+    """
     table = MacroTable()
     for line in (*PREDEFINED, *defines):
         name, _, value = line.partition("=")
@@ -60,7 +64,7 @@ def expanded(source: Source, headers: Sequence[Source], defines: Iterable[str] =
     _File(toolkit, table, (), set()).read()
     file = _File(source, table, headers, {source.path})
     own = file.read()
-    return (*file.before, own)
+    return (*file.before, own, *(_File(other, table, (), set()).read() for other in behind))
 
 
 @dataclass

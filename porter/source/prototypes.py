@@ -1,0 +1,32 @@
+"""Functions that a text declares without a body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from porter.source.lexer import Token, TokenKind, significant, tokens
+
+
+def prototypes(text: str) -> Iterator[str]:
+    """The functions that `text` declares without a body, outside of any class or function."""
+    scopes, statement = list[bool](), list[Token]()
+    for token in (t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE):
+        statement.append(token)
+        if token.text == "{":
+            scopes.append(any(t.text in ("namespace", "extern") for t in statement))
+        elif token.text == "}":
+            del scopes[-1:]
+        elif token.text == ";":
+            if all(scopes) and (name := _declared_function(statement)):
+                yield name
+        else:
+            continue
+        statement = []
+
+
+def _declared_function(statement: Sequence[Token]) -> str:
+    """The name in `T name(...);`; empty for any other statement."""
+    words = [t.text for t in statement]
+    opening = words.index("(") if "(" in words else 0
+    is_declaration = opening > 1 and words[-2] == ")" and not {"=", "using", "typedef"} & {*words}
+    return words[opening - 1] if is_declaration and statement[opening - 1].kind is TokenKind.IDENTIFIER else ""
