@@ -36,6 +36,7 @@ from porter.report.verdict import OUTCOME_STYLES, describe, reason
 from porter.report.view import View
 
 if TYPE_CHECKING:
+    from porter.evolve.by_model import Asking
     from porter.evolve.run import Improved, SearchOptions
 
 
@@ -97,13 +98,14 @@ Attempt = Migrated | Failed
 class Wish:
     """The work on every source: it is migrated, and its port then searched for a better one, if so wished.
 
-    `allowances` are the findings that the project accepts.
+    `allowances` are the findings that the project accepts. A model is asked where porter has no right port.
     """
 
     options: MigrateOptions
     build: Build = field(default_factory=Build)
     allowances: tuple[Allowance, ...] = ()
     search: SearchOptions | None = None
+    asking: Asking | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +169,8 @@ def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, 
         # What is searched for a better port is timed at the end, beside the one that the search began with.
         first = wish.options if wish.search is None else replace(wish.options, timed=False)
         made = [replace(m, findings=(*built.findings, *m.findings)) for m in migrate(source.path, first, step)]
-        migrations = [_allowing(one, wish.allowances) for one in made]
         folder = to.folder / source.subfolder
+        migrations = [_allowing(_asked(one, folder, wish, step), wish.allowances) for one in made]
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
         pairs = zip(migrations, places, strict=True)
         return tuple(
@@ -180,6 +182,18 @@ def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, 
         if failed := exhaustion(error):
             return (Failed(source.path, wish.options.target, failed),)
         raise
+
+
+def _asked(migration: Migration, folder: Path, wish: Wish, step: Progress) -> Migration:
+    """Returns the migration with the port of a model, where one was named, porter's is not right and the model's is."""
+    if wish.asking is None:
+        return migration
+    from porter.evolve.by_model import needs_model, ported_by_model
+
+    recording = folder / f"{migration.source.path.stem}.{wish.options.target}.asked"
+    return (
+        ported_by_model(migration, wish.options, wish.asking, recording, step) if needs_model(migration) else migration
+    )
 
 
 def _allowing(migration: Migration, allowances: Sequence[Allowance]) -> Migration:

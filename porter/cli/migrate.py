@@ -41,6 +41,7 @@ from porter.cli.search import (
     SecondsOption,
     Spending,
     TokensOption,
+    asking_of,
     model_of,
     refuse_without_rounds,
     search_of,
@@ -127,15 +128,15 @@ def migrate(
     timed = not missing_device()
     asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
-        refuse_without_rounds(evaluations=evaluations, seconds=seconds, tokens=tokens, resume=resume)
-        refuse_without_rounds(model=model, base_url=base_url, models=models, model_set=model_set, recording=recording)
+        refuse_without_rounds(evaluations=evaluations, seconds=seconds, resume=resume)
     asked = [replace(one, from_formula=from_formula) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
-    proposing = model_of(model, base_url, models, model_set, recording)
-    search = search_of(budget, seed, jobs, proposing, again=resume, console=console) if rounds else None
+    asked_model = model_of(model, base_url, models, model_set, recording)
+    search = search_of(budget, seed, jobs, asked_model, again=resume, console=console) if rounds else None
+    asking = asking_of(asked_model, tokens, console)
     if search is None and from_formula and timed:
         search = choosing(jobs or cores())
-    wishes = tuple(Wish(options, build, console.allowances, search) for options in asked)
+    wishes = tuple(Wish(options, build, console.allowances, search, asking) for options in asked)
     several = len(paths) > 1 or paths[0].is_dir() or len(wishes) > 1
     task = Task(wishes, Destination(out, force), Show(diff, sarif, junit), several)
     if watch:

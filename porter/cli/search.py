@@ -25,6 +25,7 @@ from porter.errors import DONE, FELL_SHORT, UsageError
 if TYPE_CHECKING:
     from porter.agent.profile import Profile
     from porter.evolve.budget import Budget
+    from porter.evolve.by_model import Asking
     from porter.evolve.run import SearchOptions
 
 RoundsOption = Annotated[
@@ -50,7 +51,8 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="A language model that also proposes candidates: its name at the endpoint, or a local folder; repeatable.",
+        help="A language model that ports what porter cannot, and proposes candidates in a search: its name at the "
+        "endpoint, or a local folder; repeatable.",
     ),
 ]
 ModelsOption = Annotated[
@@ -117,6 +119,45 @@ def search_of(
     return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model, again=again, tell=console.warn)
 
 
+def model_words(
+    names: list[str] | None, base_url: str, file: Path | None, changes: list[str] | None, tokens: int | None
+) -> tuple[str, ...]:
+    """The words of a command line that name the same models. Raises `UsageError` for what makes no sense."""
+    profile = model_of(names, base_url, file, changes, None)
+    if profile is None:
+        if tokens:
+            raise UsageError("--tokens is what a model may spend, and none is named", "add --model NAME")
+        return ()
+    profile.models(tokens)
+    repeated = [
+        word
+        for option, values in (("--model", names), ("--model-set", changes))
+        for value in values or ()
+        for word in (option, value)
+    ]
+    single = {
+        "--base-url": base_url,
+        "--models": "" if file is None else str(file.absolute()),
+        "--tokens": tokens or "",
+    }
+    return (*repeated, *(word for option, value in single.items() if value for word in (option, str(value))))
+
+
+def asking_of(model: Profile | None, tokens: int | None, console: Console) -> Asking | None:
+    """Who is asked for a port where porter has none that is right; nobody where no model is named.
+
+    Raises `UsageError` for tokens that belong to no model, or within which nothing could be asked.
+    """
+    from porter.evolve.by_model import Asking
+
+    if model is None:
+        if tokens:
+            raise UsageError("--tokens is what a model may spend, and none is named", "add --model NAME")
+        return None
+    model.models(tokens)
+    return Asking(model, tokens, console.warn)
+
+
 def refuse_without_rounds(**given: object) -> None:
     """Raises `UsageError` for the first option that is `given`: all of these are about a search, and there is none."""
     for name, value in given.items():
@@ -138,6 +179,8 @@ def model_of(
     from porter.agent.profile import named_profile
 
     profile = named_profile(names or (), base_url, file, changes or ())
+    if profile is None and recording is not None:
+        raise UsageError("--recording answers in the place of a model, and none is named", "add --model NAME")
     return profile and replace(profile, recording=recording)
 
 

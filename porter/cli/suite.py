@@ -28,7 +28,18 @@ from porter.cli.options import (
     parse_sizes,
 )
 from porter.cli.result_files import JunitOption, write_text
-from porter.cli.search import PatienceOption, RoundsOption, SecondsOption, refuse_without_rounds
+from porter.cli.search import (
+    BaseUrlOption,
+    ModelOption,
+    ModelSetOption,
+    ModelsOption,
+    PatienceOption,
+    RoundsOption,
+    SecondsOption,
+    TokensOption,
+    model_words,
+    refuse_without_rounds,
+)
 from porter.errors import DONE, FELL_SHORT, PorterError, UsageError
 
 if TYPE_CHECKING:
@@ -89,6 +100,11 @@ def run(
     rounds: RoundsOption = 0,
     seconds: SecondsOption = None,
     patience: PatienceOption = None,
+    tokens: TokensOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = "",
+    models: ModelsOption = None,
+    model_set: ModelSetOption = None,
     junit: JunitOption = None,
     quiet: QuietFlag = False,
     json: JsonFlag = False,
@@ -101,8 +117,9 @@ def run(
     check_writable("--out", out)
     if not rounds:
         refuse_without_rounds(seconds=seconds, patience=patience)
+    asked = model_words(model, base_url, models, model_set, tokens)
     archs = {name: find_target(find_backend(name), arch).arch for name in target}
-    asked = [
+    wanted = [
         SuiteOptions(
             name,
             out / name,
@@ -115,10 +132,11 @@ def run(
             seconds=seconds,
             patience=patience,
             from_formula=from_formula,
+            models=asked,
         )
         for name, known in archs.items()
     ]
-    return _run_all(_chosen(suite, view, only), asked, context.obj, junit)
+    return _run_all(_chosen(suite, view, only), wanted, context.obj, junit)
 
 
 def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], console: Console, junit: Path | None) -> int:

@@ -88,7 +88,8 @@ class EntryOutcome:
 class Migration:
     """One source brought to one target. `outcome` is the worst of `entries`, or the reason why there are none.
 
-    `stages` are the seconds that each stage took, where that was counted.
+    `stages` are the seconds that each stage took, where that was counted. The port is `written_by` the language model
+    of that name; by porter where it is empty.
     """
 
     source: Source
@@ -102,6 +103,7 @@ class Migration:
     seconds: float
     fidelity: Fidelity = Fidelity.EMULATED
     stages: Mapping[str, float] = field(default_factory=dict)
+    written_by: str = ""
 
     @property
     def contracts(self) -> tuple[Contract, ...]:

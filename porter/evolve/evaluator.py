@@ -95,7 +95,7 @@ class Evaluator:
         broken = self.backend.lint(port.files, subject.original.own)
         refused = not_admitted(broken, port, self.backend, subject.target)
         if refused is not None:
-            return _failed(candidate, refused)
+            return failed(candidate, refused)
         ranked = self.scorer.score(port) if candidate.origin.proposer in self.timed_first else None
         if ranked is not None and ranked.score is not None and not self.scorer.may_win(ranked.score):
             because = "it is slower than the best so far, and was not proven"
@@ -106,10 +106,10 @@ class Evaluator:
             for studied, found in zip(self.studied, ported, strict=True):
                 outcome = self._outcome(studied, _uncompiled(found))
                 if not isinstance(outcome, Verified):
-                    return _failed(candidate, outcome)
+                    return failed(candidate, outcome)
             ranked = ranked or self.scorer.score(port)
             if ranked.score is None and (unbuilt := _not_compiled(ported)):
-                return _failed(candidate, unbuilt)
+                return failed(candidate, unbuilt)
         if ranked.score is not None:
             self.scorer.keep(ranked.score)
         cell = self.backend.features(port.files)
@@ -159,7 +159,8 @@ def _not_compiled(ported: Sequence[Candidates]) -> NotBuilt | None:
     return next((answer for answer in asked if isinstance(answer, NotBuilt)), None)
 
 
-def _failed(candidate: Candidate, outcome: Outcome) -> Scored:
+def failed(candidate: Candidate, outcome: Outcome) -> Scored:
+    """Returns what is said of a candidate that is not right, with as much of a compiler's log as helps to mend it."""
     assert not isinstance(outcome, Equal)
     log = getattr(outcome, "log", "")
     feedback = f"{outcome.because}\n{log[:_MOST_LOG]}" if log else outcome.because

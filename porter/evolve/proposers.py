@@ -71,9 +71,10 @@ def task_of(subject: Subject, backend: Backend, workloads: Iterable[tuple[Contra
 
 
 def agent_of(
-    profile: Profile | None, budget: Budget, subject: Subject, folder: Path, tell: Callable[[str], None]
+    profile: Profile | None, budget: Budget, environment: Mapping[str, str], folder: Path, tell: Callable[[str], None]
 ) -> Agent | None:
     """The agent that asks the models of `profile`; what they are asked and answer is recorded in the run's `folder`.
+    Their keys are those of the `environment`.
 
     Nothing is asked that could take it over the tokens of `budget`, and no answer is waited for longer than it lasts.
     """
@@ -84,7 +85,7 @@ def agent_of(
         each = (replace(one, timeout_s=min(one.timeout_s, budget.seconds)) for one in models.each)
         models = replace(models, each=tuple(each))
     kept = replace(models, recording=models.recording or folder / _RECORDING)
-    return open_agent(kept, lambda url: find_key(url, subject.options.environment), tell)
+    return open_agent(kept, lambda url: find_key(url, environment), tell)
 
 
 @contextmanager

@@ -180,7 +180,7 @@ def _searched(
 ) -> Improved:
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
-    agent = agent_of(wanted.model, wanted.budget, subject, folder, wanted.tell)
+    agent = agent_of(wanted.model, wanted.budget, subject.options.environment, folder, wanted.tell)
     formula = _formula(subject, progress)
     if formula is None and wanted.only:
         raise InputError(f"{subject.original.source.path}: its formula is not known", "search without --from-formula")

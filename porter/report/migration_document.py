@@ -24,6 +24,7 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
         "outcome": migration.outcome.label,
         "fidelity": migration.fidelity.value,
         "because": reason(migration.outcome),
+        "written_by": migration.written_by or "porter",
         "warp_sizes": list(migration.warp_sizes),
         "entries": [entry_document(entry) for entry in migration.entries],
         "workloads": list(workload_rows(migration.entries)),

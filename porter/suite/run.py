@@ -40,7 +40,8 @@ class SuiteOptions:
     `fresh` runs again what an earlier run in `folder` has a result for; `failed_first` begins with those operators that
     fell short in it. Each port is searched for `rounds` for a better
     one, at most for `seconds`, and no longer than `patience` rounds without any; a search that was cut goes on.
-    Ports are written `from_formula` where that is known.
+    Ports are written `from_formula` where that is known. `models` are the words of a command line that name the models
+    which are asked for ports that porter does not have, and in a search.
     """
 
     target: str
@@ -54,6 +55,7 @@ class SuiteOptions:
     patience: int | None = None
     from_formula: bool = False
     failed_first: bool = False
+    models: tuple[str, ...] = ()
 
     @property
     def search(self) -> tuple[str, ...]:
@@ -150,7 +152,17 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
         shutil.rmtree(folder / _SEARCH.format(options.target), ignore_errors=True)
     document = children.ask(
         *("porter", "migrate", str(operator.kernel), "--contract", str(operator.contract), "-o", str(folder)),
-        *("--target", options.target, "--arch", options.arch, *reference, *options.search, "--json", "--force"),
+        *(
+            "--target",
+            options.target,
+            "--arch",
+            options.arch,
+            *reference,
+            *options.search,
+            *options.models,
+            "--json",
+            "--force",
+        ),
     )
     result = result_of(document, operator, _digest(operator, options), time.monotonic() - begin, options.folder)
     if not result.is_of_machine:
@@ -160,5 +172,5 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
 
 
 def _digest(operator: Operator, options: SuiteOptions) -> str:
-    parts = (digest_of(operator), options.target, options.arch, __version__, *options.search)
+    parts = (digest_of(operator), options.target, options.arch, __version__, *options.search, *options.models)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,0 +1,177 @@
+"""A port that a language model writes where porter has none that is right: it counts only if it is verified.
+
+    a migration that fell short ──▶ question ──▶ candidate ──▶ admitted, executed beside the original, compared
+                                       ▲──────── what was wrong with it ────────┘
+
+Each attempt mends the one before; the first mends what porter wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.agent.build import Agent
+from porter.agent.profile import Profile
+from porter.agent.prompt import Material
+from porter.agent.task import Task, task
+from porter.agent.writer import Draft
+from porter.backend import Backend
+from porter.evaluate.admission import not_admitted
+from porter.evaluate.migrate import held
+from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
+from porter.evaluate.original import read_original
+from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong, outcome_words
+from porter.evaluate.side import Side
+from porter.evolve.budget import Budget
+from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.evaluator import failed, files_of, port_of
+from porter.evolve.proposer import Member
+from porter.evolve.proposers import agent_of, closing
+from porter.evolve.stream import stream
+from porter.findings import Finding, Severity
+from porter.measure.deadline import Deadline, OutOfTime
+from porter.registry import find_backend
+
+BY_MODEL = "PORT5005"
+_WHOLE = "porter could not port this. Write the whole port, with every function that the operator is called by."
+_NAME = "port"  # of who proposes, in the origins of candidates
+_MENDABLE = (Refused, NotBuilt, Crashed, Wrong)  # with anything else there is no telling a right port from a wrong one
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who is asked for a port: `models`, within so many `tokens`; `tell` hears at once of what they fail to do."""
+
+    models: Profile
+    tokens: int | None
+    tell: Callable[[str], None]
+
+
+def needs_model(migration: Migration) -> bool:
+    """Returns whether a model may be asked: there is no right port, and what is right can be told."""
+    return isinstance(migration.outcome, _MENDABLE)
+
+
+def ported_by_model(
+    migration: Migration, options: MigrateOptions, asking: Asking, recording: Path, progress: Progress
+) -> Migration:
+    """The migration with the first port of a model that is verified; else as it was, with a finding that says so.
+
+    Questions and answers are kept in the folder `recording`. Raises `MachineError` where a model cannot be asked.
+    """
+    agent = agent_of(asking.models, Budget(0, tokens=asking.tokens), options.environment, recording, asking.tell)
+    assert agent is not None
+    with closing(agent):
+        return _Porting.of(migration, options, progress).asked(agent)
+
+
+@dataclass(frozen=True)
+class _Porting:
+    """A source without a right port, and what a model is told of it."""
+
+    migration: Migration
+    options: MigrateOptions
+    backend: Backend
+    original: Side
+    task: Task
+    begin: Member
+    progress: Progress
+
+    @classmethod
+    def of(cls, migration: Migration, options: MigrateOptions, progress: Progress) -> _Porting:
+        """`begin` is what porter wrote, whole or not."""
+        original, backend = read_original(migration.source, options), find_backend(migration.target.backend)
+        headers = tuple(header for _, header in original.headers)
+        port = backend.port(original.program, headers, migration.target)
+        candidate = Candidate(files_of(port), Origin(_NAME))
+        told = task(
+            backend, migration.target, original.source, headers,
+            contracts=migration.contracts, scored=(), findings=migration.findings,
+        )  # fmt: skip
+        begin = Member(candidate, failed(candidate, migration.outcome))
+        return cls(migration, options, backend, original, told, begin, progress)
+
+    def asked(self, agent: Agent) -> Migration:
+        """The migration after so many attempts, or as soon as one is right."""
+        current, seen = self.begin, {self.begin.candidate.digest}
+        came: list[str] = []
+        draw = stream(self.options.seed or 0, _NAME, self.migration.source.path.name)
+        for number in range(1, agent.attempts + 1):
+            self.progress(f"asking for a port of {self.migration.source.path.name}, attempt {number}")
+            seed = draw.getrandbits(31)
+            draft = agent.panel.chosen(seed).write(self._material(current), _NAME, seed, seen)
+            if draft.candidate is None:
+                came.append(_unusable(draft))
+                if not draft.answered:
+                    break
+                continue
+            found = self._judged(draft.candidate)
+            if isinstance(found.outcome, Verified):
+                return self._written_by(_model(draft), number, found)
+            came.append(f"{outcome_words(found.outcome.label)}: {getattr(found.outcome, 'because', '')}")
+            current = Member(draft.candidate, failed(draft.candidate, found.outcome))
+            seen.add(draft.candidate.digest)
+        return self._without(came)
+
+    def _material(self, current: Member) -> Material:
+        refused = current is self.begin and current.scored.outcome == Refused.label
+        return Material(
+            self.task, current, idea=_WHOLE if refused else "", headers=self.task.headers, findings=self.task.findings
+        )
+
+    def _judged(self, candidate: Candidate) -> Migration:
+        """The candidate judged as anybody's: by its text, then by what it computes, on inputs drawn anew."""
+        port = port_of(candidate.files, self.original.source.path.parent)
+        broken = self.backend.lint(port.files, self.original.own)
+        if (refused := not_admitted(broken, port, self.backend, self.migration.target)) is not None:
+            return replace(self.migration, outcome=refused)
+        deadline = Deadline(self.options.deadline.limit_s)
+        options = replace(self.options, deadline=deadline, seed=self.options.seed or 0)
+        try:
+            with deadline.running():
+                return held(self.original, port, self.migration.target, options, self.progress)
+        except OutOfTime:
+            return replace(self.migration, outcome=NotVerified("the limit was over before it was proven (--limit)"))
+
+    def _written_by(self, model: str, number: int, found: Migration) -> Migration:
+        said = f"written by the language model {model}"
+        message = f"{model} wrote the port, in attempt {number}; porter's own was {_told(self.migration.outcome)}"
+        return replace(
+            found,
+            outcome=_with_author(found.outcome, said),
+            entries=tuple(_entry_with_author(entry, said) for entry in found.entries),
+            findings=(*found.findings, Finding(BY_MODEL, Severity.WARNING, message, None)),
+            written_by=model,
+        )
+
+    def _without(self, came: Sequence[str]) -> Migration:
+        last = f"; the last: {came[-1]}" if came else ""
+        message = f"no right port came of {len(came)} attempts by a language model{last}"
+        return replace(
+            self.migration,
+            findings=(*self.migration.findings, Finding(BY_MODEL, Severity.WARNING, message, None)),
+        )
+
+
+def _model(draft: Draft) -> str:
+    return next((said.model for said in reversed(draft.exchanges) if said.model), "")
+
+
+def _unusable(draft: Draft) -> str:
+    return draft.exchanges[-1].reply if draft.exchanges else "nothing was asked"
+
+
+def _told(outcome: Outcome) -> str:
+    return f"{outcome_words(outcome.label)}: {getattr(outcome, 'because', '')}"
+
+
+def _with_author(outcome: Outcome, said: str) -> Outcome:
+    if not isinstance(outcome, Verified):
+        return outcome
+    return replace(outcome, caveat="; ".join(filter(None, (said, outcome.caveat))))
+
+
+def _entry_with_author(entry: EntryOutcome, said: str) -> EntryOutcome:
+    return replace(entry, outcome=_with_author(entry.outcome, said))

@@ -1,0 +1,82 @@
+"""What porter refuses is ported by a model, whose port counts only if it is verified."""
+
+import json
+
+import pytest
+
+from porter.cli.main import main
+from porter.simt.compiler import missing_compiler
+from tests.pure.agent.world import KEY, reply
+
+SOURCE = """\
+__global__ void clip(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    if (v > 1.0f) goto high;
+    y[i] = v * 2.0f;
+    return;
+high:
+    y[i] = 1.0f;
+}
+void launch(const float* x, float* y, int n) { clip<<<(n + 127) / 128, 128>>>(x, y, n); }
+"""
+PORT = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def clip(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n, other=0.0)
+    tl.store(y + i, tl.where(v > 1.0, 1.0, v * 2.0), mask=i < n)
+
+
+def launch(x, y, n):
+    clip[(triton.cdiv(n, 128),)](x, y, n, BLOCK=128)
+"""
+
+
+@pytest.fixture
+def ported(serve, tmp_path, monkeypatch, build_cache, capsys):
+    """`ported(*replies)`: the exit code, the document, what the model was asked, and the folder of the port."""
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    monkeypatch.setenv("PORTER_API_KEY", KEY.value)
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(build_cache))
+    source, out = tmp_path / "op.cu", tmp_path / "out"
+    source.write_text(SOURCE)
+
+    def port(*replies):
+        server = serve(*map(reply, replies))
+        asking = ("--model", "tiny", "--base-url", server.url, "--model-set", "attempts=2")
+        code = main(["migrate", str(source), "--target", "triton", "-o", str(out), *asking, "--json"])
+        return code, json.loads(capsys.readouterr().out), server.seen, out
+
+    return port
+
+
+def test_a_model_ports_what_porter_refuses_and_the_verdict_says_so(ported):
+    wrong = PORT.replace("v * 2.0", "v * 2.5")
+    code, document, asked, out = ported(f"```python\n{wrong}```", f"```python\n{PORT}```")
+    assert (code, document["outcome"], document["written_by"]) == (0, "verified", "tiny")
+    assert "written by the language model tiny" in document["because"]
+    assert (out / "op_triton.py").read_text() == PORT
+    first, second = (sent["messages"][1]["content"] for sent in asked)
+    assert "Write the whole port" in first
+    assert "'goto' is not understood" in first
+    assert "# The current program: wrong" in second
+    assert "v * 2.5" in second
+    (said,) = [one["message"] for one in document["findings"] if one["code"] == "PORT5005"]
+    assert said.startswith("tiny wrote the port, in attempt 2; porter's own was refused: PORT1800")
+    assert not [path for path in out.rglob("*") if path.is_file() and KEY.value in path.read_text()]
+
+
+def test_what_a_model_writes_does_not_count_before_it_is_verified(ported):
+    evil = f"import os\n{PORT}    os.remove('/tmp/nothing')\n"
+    code, document, _, out = ported(f"```python\n{evil}```", "I cannot.")
+    assert (code, document["outcome"], document["written_by"]) == (1, "refused", "porter")
+    assert not (out / "op_triton.py").exists()
+    (said,) = [one["message"] for one in document["findings"] if one["code"] == "PORT5005"]
+    assert said.startswith("no right port came of 2 attempts by a language model; the last: not used: ")
