@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, EntryKind, ScalarArg
 from porter.contract.dtype import DType
 from porter.contract.expressions import evaluate, number
 from porter.contract.syntax import ExpressionError
-from porter.evaluate.lift import Lifted, lift
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.evaluate.outcome import Equal
 from porter.findings import Finding, Severity
@@ -25,6 +25,9 @@ from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.space import all_schedules, extent, schedules
 from porter.source.text import Source
+
+if TYPE_CHECKING:
+    from porter.evaluate.lift import Lifted
 
 _ASSUMES = "PORT5003"
 # Several programs a row pay where rows are long and few; where no size is known any may come.
@@ -125,6 +128,8 @@ class Formula:
 
 def formula_of(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Formula:
     """Returns what `source` computes. Raises `NotSchedulableError`, which says what could not be lifted."""
+    from porter.evaluate.lift import lift  # noqa: PLC0415 - which takes PyTorch, 1.5 s of every command otherwise
+
     progress(f"lifting {source.path.name}")
     found = lift(source, replace(options, target=""), progress)
     if not found:

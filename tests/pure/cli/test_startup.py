@@ -22,6 +22,12 @@ def test_help_imports_nothing_heavy(arguments):
     assert "porter" in done.stdout
 
 
+def test_what_migrates_runs_pytorch_in_children_alone():
+    modules = "porter.cli.attempt, porter.cli.verify, porter.cli.suite, porter_triton.backend, porter_maca.backend"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_without_a_command_the_help_is_shown(porter):
     done = porter()
     assert (done.code, done.stdout) == (0, porter("--help").stdout)
