@@ -9,7 +9,7 @@ from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
 from porter.contract.dtype import DType, encode
 from porter.contract.materialise import materialise
 from porter.oracle.reference import examine
-from porter.oracle.yardstick import in_whole_numbers, measured
+from porter.oracle.yardstick import in_whole_numbers, measured, shaken
 from porter.simt.job import Job, Run, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -85,3 +85,21 @@ def test_whole_numbers_are_small_signed_and_never_zero():
     assert 0 not in numbers
     assert min(numbers) < -1
     assert max(numbers) > 1
+
+
+def test_of_a_few_elements_several_runs_with_other_last_bits_tell():
+    """One run of four or five shows nothing of a result whose terms cancel: it lands on the same number of one ulp."""
+    few = replace(WIDE, workloads=WIDE.workloads[:1])
+    many = replace(WIDE, workloads=(Workload("many", {"n": 1000}, 1),))
+    for contract, least in ((few, 4), (many, 1)):
+        reference = examine(contract, PROGRAM, answering(lambda _: 1.0))
+        inputs = []
+
+        def moved(job: Job, inputs=inputs) -> float:
+            inputs.append(job.arguments[0].storage.tobytes())
+            return 1.0 + 0.25 * (len(inputs) == least)
+
+        (expected,) = shaken(reference, answering(moved)).expected
+        assert len(inputs) >= least
+        assert len(set(inputs)) > 1 or least == 1
+        assert set(dict(expected.yardstick.tensors)["y"].storage.tolist()) == {1.25}
