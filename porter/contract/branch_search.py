@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from porter.branch_coverage import BranchCoverage, united
-from porter.contract.contract import Contract, EntryKind, ScalarArg, TensorArg, Workload
+from porter.contract.contract import Contract, Distribution, EntryKind, ScalarArg, TensorArg, Workload
 from porter.contract.dtype import DType
 from porter.contract.materialise import retyped, shape_of
 from porter.contract.probing import probe_sizes
@@ -29,6 +29,10 @@ _INTEGERS = (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8)
 _INDICES = (DType.INT64, DType.INT32)  # which hold any index that a workload has
 _NUMBERS = (0, 1, -1, 2)
 _EXTENTS = (1, 4, 64, 33, 257, 1024, 1025, 0)  # one, vectors, warps, blocks and their tails, nothing
+# Probabilities that are 0, indices that a source guards against, and what it may tell from any other number.
+_CONTENTS = (
+    Distribution.SURE, Distribution.AT_BOUND, Distribution.BELOW_ZERO, Distribution.ZEROS, Distribution.ROUND,
+)  # fmt: skip
 _NUMBER = re.compile(r"\b\d+\b")
 _LARGEST = 1 << 16
 
@@ -73,7 +77,7 @@ def _of(contract: Contract, workload: Workload) -> _Trial:
 
 
 def _exact(trials: Trials, trial: _Trial) -> Run:
-    return trials.exact(trial.contract, trial.workload.sizes)
+    return trials.exact(trial.contract, trial.workload.sizes, contents=trial.workload.distribution)
 
 
 def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
@@ -81,12 +85,16 @@ def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
     if troubled(run) or endless(run):
         return False
     empty = 0 in trial.workload.sizes.values()
-    return empty or (bool(run.launches) and trials.clean(trial.contract, trial.workload.sizes))
+    return empty or (
+        bool(run.launches) and trials.clean(trial.contract, trial.workload.sizes, trial.workload.distribution)
+    )
 
 
 def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[_Trial]:
     """Yields what may take a missing side, the likeliest first."""
     sizes = probe_sizes(contract, frozenset(), fixed, 1, 0) or contract.workloads[0].sizes
+    for contents in _CONTENTS:
+        yield _of(contract, Workload(contents.value, sizes, _SEED, distribution=contents))
     for name, types in _types(contract):
         yield _of(contract, Workload(name, sizes, _SEED, dtypes=types))
     for name, value in _numbers(contract):
@@ -97,15 +105,17 @@ def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterat
 
 
 def _types(contract: Contract) -> Iterator[tuple[str, dict[str, DType]]]:
-    """Other element types, each choice with its name: of all tensors that have the same one, of indices, of both, and
-    of some neighbours alone, since an operator's statistics often keep theirs. Those of pointers are in the source.
+    """Other element types, each choice with its name: of all tensors that have the same one, of indices, of both,
+    integers for floats, and of some neighbours alone, since an operator's statistics often keep theirs. Those of
+    pointers are in the source.
     """
     if contract.entry.kind is not EntryKind.TORCH:
         return
-    families = [list(_of_family(contract, family)) for family in (_FLOATS, _INTEGERS)]
+    families = [list(_of_family(contract, family, family)) for family in (_FLOATS, _INTEGERS)]
     indices = list(_of_indices(contract))
     yield from (_named(types) for found in (*families, indices) for types in found)
     yield from (_named({**types, **others}) for found in families for types in found for others in indices)
+    yield from map(_named, _of_family(contract, _FLOATS, _INTEGERS))
     for types in (types for found in families for types in found):
         names = list(types)
         for names_kept in (names[i:j] for j in range(len(names), 0, -1) for i in range(j) if 0 < j - i < len(names)):
@@ -117,10 +127,11 @@ def _named(types: dict[str, DType]) -> tuple[str, dict[str, DType]]:
     return ", ".join(dict.fromkeys(dtype.value for dtype in types.values())), types
 
 
-def _of_family(contract: Contract, family: tuple[DType, ...]) -> Iterator[dict[str, DType]]:
+def _of_family(contract: Contract, family: tuple[DType, ...], others: tuple[DType, ...]) -> Iterator[dict[str, DType]]:
+    """The tensors of the first type of `family` that there is, in each of the `others`."""
     main = next((t.dtype for t in contract.tensors if t.dtype in family), None)
     names = [t.name for t in contract.tensors if t.dtype is main and _is_plain(t)]
-    yield from (dict.fromkeys(names, other) for other in family if other is not main and names)
+    yield from (dict.fromkeys(names, other) for other in others if other is not main and names)
 
 
 def _of_indices(contract: Contract) -> Iterator[dict[str, DType]]:

@@ -61,7 +61,9 @@ class Values(StrEnum):
 
 
 class Distribution(StrEnum):
-    """What a workload makes of inputs, as far as their `Values` allow: none of them turns negative what may not be."""
+    """What a workload makes of inputs, as far as their `Values` allow: none turns negative what may not be, but indices
+    that a source is seen to ask about.
+    """
 
     DECLARED = "declared"  # as the contract fills them
     UNIFORM = "uniform"  # in [0, 1): sums grow, and what adds them up in too few bits shows
@@ -73,6 +75,9 @@ class Distribution(StrEnum):
     LARGE_MEAN = "large mean"  # of small spread: a variance that is a difference of large numbers shows
     WIDE = "wide"  # the largest of a row far apart: exp(x - m) overflows where m is not the largest of all
     NEAR_ONE = "near one"  # products of thousands neither vanish nor overflow, and each factor shows
+    SURE = "sure"  # a third of the probabilities is 0 or 1, those of all tensors at the same places
+    AT_BOUND = "at the bound"  # indices that are their bound: beyond what is indexed, for sources that ask
+    BELOW_ZERO = "below zero"  # indices of -1, as of what is padding
     ENDS = "ends"  # the last of each axis eight times as large: a maximum or a sum without them shows
     ZEROS = "zeros"
     NEGATIVE_ZEROS = "negative zeros"  # whose bits are those of the least integer

@@ -32,6 +32,8 @@ _SMALLEST_NORMAL = {
 _LARGEST = {DType.FLOAT64: 3e38, DType.FLOAT32: 3e38, DType.BFLOAT16: 3e38, DType.FLOAT16: 6e4}
 # Numbers that sources compare with, which every float of 16 bits has as they are, and whose exponentials are finite.
 _ROUND = np.array([0, 0.125, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 16, 20])
+# Beyond what a contract allows: only where the original is seen to ask about such indices.
+OF_INDICES = frozenset((Distribution.AT_BOUND, Distribution.BELOW_ZERO))
 _FACTORS = frozenset((Values.NORMAL, Values.POSITIVE))
 _REARRANGED = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
 
@@ -45,6 +47,8 @@ def distributed(values: Floats, words: NDArray[np.uint64], tensor: TensorArg, ro
     rows, chance = values.reshape(-1, row), words.reshape(-1, row)
     if tensor.values in _REARRANGED and kind in _REARRANGE:
         return _REARRANGE[kind](rows, chance).reshape(-1)
+    if kind is Distribution.SURE and tensor.values is Values.PROBABILITY:
+        return _sure(rows, chance).reshape(-1)
     if kind is Distribution.NEAR_ONE and tensor.values in _FACTORS and tensor.dtype.is_float:
         return _factors(rows, chance).reshape(-1)
     if tensor.values is not Values.NORMAL:
@@ -105,6 +109,27 @@ def _factors(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
     exponents[:, 1::2] = -exponents[:, : 2 * (rows.shape[1] // 2) : 2]
     fractions = (chance >> np.uint64(40)) / float(1 << 24) - 0.5
     return np.asarray(np.copysign(np.exp2(exponents) * (1.0 + 2.0 * _NEAR_ONE * fractions), rows))
+
+
+def _sure(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
+    """Probabilities of which a sixth is 0 and a sixth 1."""
+    drawn = (chance >> np.uint64(11)) % np.uint64(6)
+    return np.where(drawn == 0, 0.0, np.where(drawn == 1, 1.0, rows))
+
+
+def beyond(
+    values: Floats | NDArray[np.int64], chance: NDArray[np.uint64], tensor: TensorArg, index: int
+) -> Floats | NDArray[np.int64]:
+    """`values` of `tensor`; of indices half, the first and the last are `index`, where their type has such a number.
+
+    What is read there unasked lies beyond an end of what they index.
+    """
+    if tensor.values is not Values.INDEX or tensor.dtype.is_float:
+        return values
+    limits = np.iinfo(tensor.dtype.value)
+    chosen = (chance >> np.uint64(11)) % np.uint64(2) == 0
+    chosen[0], chosen[-1] = True, True
+    return np.where(chosen, index, values).astype(np.int64) if limits.min <= index <= limits.max else values
 
 
 def _in_some(rows: Floats, chance: NDArray[np.uint64], specials: tuple[float, ...]) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porter.contract.contract import Contract, Distribution, Role, TensorArg, Values, Workload
-from porter.contract.distributions import distributed, with_large_ends
+from porter.contract.distributions import OF_INDICES, beyond, distributed, with_large_ends
 from porter.contract.drawn import extended
 from porter.contract.dtype import DType, encode
 from porter.contract.expressions import evaluate, last_factor, number
@@ -19,6 +19,7 @@ from porter.simt.job import ScalarValue, TensorValue, Value
 # 12 uniforms of 16 bits: their sum less 6 has mean 0, variance 1 and lies within 6; no library function is involved.
 _UNIFORMS = 12
 _INTEGER_SPREAD = 8.0
+_OF_ALL = 1 << 32  # the stream that all arguments share: a prediction is sure where its target is
 # Only sizes for devices have more elements, all of which would take minutes to make and gigabytes to hand over.
 _POOL = 1_048_573
 # Narrow floats end early: beyond, inputs would be infinite before any kernel saw them.
@@ -97,20 +98,29 @@ def _values(
         raise ContractError(f"the bound '{tensor.bound}' of '{tensor.name}' is {bound} in workload '{workload.name}'")
     values = _fill(tensor, words, count, workload.scale, bound)
     declared = workload.distribution is Distribution.DECLARED
-    return values if declared else _distributed(values, words, tensor, workload)
+    return values if declared else _distributed(values, words, tensor, workload, bound)
 
 
 def _distributed(
-    values: NDArray[np.float64] | NDArray[np.int64], words: np.random.Philox, tensor: TensorArg, workload: Workload
+    values: NDArray[np.float64] | NDArray[np.int64],
+    words: np.random.Philox,
+    tensor: TensorArg,
+    workload: Workload,
+    bound: int,
 ) -> NDArray[np.float64] | NDArray[np.int64]:
     """`values` as the workload's distribution has them; drawn after them, it leaves the stream before as it was."""
     if not values.size:
         return values
+    if workload.distribution in OF_INDICES:
+        index = bound if workload.distribution is Distribution.AT_BOUND else -1
+        return beyond(values, words.random_raw(values.size), tensor, index)
     row = row_length(tensor, workload)
     if workload.distribution is Distribution.ENDS:
         shape = shape_of(tensor, workload) if len(tensor.shape) > 1 else (values.size // row, row)
         is_free = tensor.values is Values.NORMAL and tensor.dtype.is_float
         return with_large_ends(values.astype(np.float64), shape) if is_free else values
+    if workload.distribution is Distribution.SURE:
+        words = np.random.Philox(key=np.array([workload.seed, _OF_ALL], dtype=np.uint64))
     given = distributed(values.astype(np.float64), words.random_raw(values.size), tensor, row, workload.distribution)
     return given if values.dtype == np.float64 else given.astype(np.int64)
 

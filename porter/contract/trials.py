@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.contract.compare import compare
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract, Distribution, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, left_unwritten, takes_garbage
 from porter.contract.probing import FILLINGS, Filling, filled, job, probe_job
 from porter.contract.questions import unknown_extents
@@ -104,10 +104,11 @@ class Trials:
         poison: int = POISONS[0],
         schedule: Schedule = Schedule.FORWARD,
         scale: float = 1.0,
+        contents: Distribution = Distribution.DECLARED,
     ) -> Run:
         """A run on the allocations the contract names; fresh memory holds `poison`."""
-        key = (tuple(sizes.items()), 0, contract.arguments, poison, schedule, scale)
-        workload = Workload("probe", sizes, seed=1, scale=scale)
+        key = (tuple(sizes.items()), 0, contract.arguments, poison, schedule, scale, contents)
+        workload = Workload("probe", sizes, seed=1, scale=scale, distribution=contents)
         return self._run(key, lambda: self.execute(replace(job(contract, workload, poison), schedule=schedule)))
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
@@ -130,21 +131,25 @@ class Trials:
         is_small = self.elements < _MOST_ELEMENTS and run.seconds < SLOW_S
         return is_small and not before and self._grown_in_vain < _MOST_VAIN
 
-    def clean(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
+    def clean(
+        self, contract: Contract, sizes: Mapping[str, int], contents: Distribution = Distribution.DECLARED
+    ) -> bool:
         """Returns whether an exact run ends without trouble and computes with nothing that nobody wrote."""
-        run = self.exact(contract, sizes)
+        run = self.exact(contract, sizes, contents=contents)
         if troubled(run):
             return False
-        return not takes_garbage(run) or not any(self._hangs(contract, sizes, scale) for scale in _SCALES)
+        return not takes_garbage(run) or not any(self._hangs(contract, sizes, scale, contents) for scale in _SCALES)
 
     def unwritten(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
         """Returns whether outputs of an exact run hold what memory was filled with: nothing wrote that."""
         first, second = (self.exact(contract, sizes, poison=poison) for poison in POISONS)
         return not troubled(first) and left_unwritten(first, second)
 
-    def _hangs(self, contract: Contract, sizes: Mapping[str, int], scale: float) -> bool:
+    def _hangs(self, contract: Contract, sizes: Mapping[str, int], scale: float, contents: Distribution) -> bool:
         """Returns whether the answers for inputs of this scale hang on the bytes of fresh memory."""
-        first, second = (self.exact(contract, sizes, poison=poison, scale=scale) for poison in POISONS)
+        first, second = (
+            self.exact(contract, sizes, poison=poison, scale=scale, contents=contents) for poison in POISONS
+        )
         return computes_with_garbage(first, second)
 
     def ordered(self, contract: Contract, sizes: Mapping[str, int]) -> bool:

@@ -19,7 +19,9 @@ from porter.oracle.yardstick import narrow_type
 from porter.simt.job import Run, TensorValue
 
 _TYPICAL = frozenset((Distribution.DECLARED, Distribution.UNIFORM, Distribution.ENDS))
-_PARTLY_FINITE = frozenset((Distribution.INFINITE, Distribution.WIDE, Distribution.LOWEST, Distribution.NEGATIVE_ZEROS))
+_PARTLY_FINITE = frozenset(
+    (Distribution.INFINITE, Distribution.WIDE, Distribution.LOWEST, Distribution.NEGATIVE_ZEROS, Distribution.SURE)
+)
 
 
 def check(contract: Contract, expected: Expected, run: Run, warp_size: int | None) -> Checked:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, Distribution, EntryKind, Role, Values, Workload
+from porter.contract.distributions import OF_INDICES
 from porter.contract.dtype import DType
 from porter.contract.materialise import materialise, retyped
 from porter.contract.validate import satisfies
@@ -149,7 +150,7 @@ def _usual(contract: Contract, by_size: Sequence[Workload]) -> Workload:
 
 def _distributions(contract: Contract, small: Workload, usual: Workload, large: Workload) -> Iterator[Workload]:
     """A workload for each distribution that changes an input."""
-    for kind in Distribution:
+    for kind in (k for k in Distribution if k not in OF_INDICES):
         base = large if kind in _AT_LARGE_SIZES else usual if kind is Distribution.ROUND else small
         base = replace(base, scale=1.0)
         workload = replace(base, name=kind.value, distribution=kind)

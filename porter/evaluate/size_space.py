@@ -1,12 +1,13 @@
 """The points at which an operator may be asked, and which of them tell most for their cost.
 
-An axis lies to a number in four ways: one over several of it, one over it, one under it, at it. A point is worth what
+An axis lies to a number in four ways: one over several of it, one over it, one under it, at it; and to a tile of
+vectors, of which each thread takes several elements, by one vector over it. A point is worth what
 no point before it has of these, and costs what interpreting it takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import log2, prod
 from random import Random
@@ -31,7 +32,9 @@ _COMBINED = 800  # points at which several axes may be over a number
 # What a tile is worth, which is a power of two, and a product: a thread takes several elements, a block several tiles.
 TILE, PRODUCT = 1.0, 0.5
 _LEAST_TILE = 16  # of smaller numbers, and of what is no tile, only what is over them counts
-_WEIGHTS = {"over": 3.0, "just over": 1.0, "under": 0.8, "at": 0.2}
+# A row of a vector more than a tile comes round a loop over vectors again, and has no rest: first of all, and whatever
+# a product is worth, since a choice of element types has two points in all.
+_WEIGHTS = {"over": 3.0, "just over": 1.0, "under": 0.8, "at": 0.2, "a vector over": 8.0}
 _WHOLE_BITS = 5  # a number of fewer bits tells less: most sizes are next to it
 _TOGETHER = 0.15  # is worth that two axes are over a number each
 SPARE_MS = 3_500.0  # that one point may cost, whatever the budget
@@ -60,7 +63,8 @@ class Axis:
 class SizeSpace:
     """The points over `axes`; what the workloads `alike` show is known.
 
-    `numbers` have what each is worth, and a program of so many `operations` is interpreted for each row.
+    `numbers` have what each is worth, `vectors` are tiles of them with the elements of one, and a program of so many
+    `operations` is interpreted for each row.
     """
 
     def __init__(
@@ -70,12 +74,14 @@ class SizeSpace:
         alike: Sequence[Workload],
         *,
         numbers: Mapping[int, float],
+        vectors: Set[tuple[int, int]],
         operations: int,
         random: Random,
     ) -> None:
         self._contract = contract
         self._axes = axes
         self._numbers = numbers
+        self._vectors = frozenset((tile, elements) for tile, elements in vectors if tile in numbers)
         self._worth = {n: worth * min(1.0, log2(n) / _WHOLE_BITS) for n, worth in numbers.items()}
         self._random = random
         self._row_ms = _ROW_MS + OPERATION_MS * operations
@@ -148,7 +154,8 @@ class SizeSpace:
         """The values at each number, and on both sides of it."""
         step, rest = self._steps[name], self._least[name] % self._steps[name]
         under = {_above(number - 1, step, rest) - step for number in self._numbers}
-        return sorted(v for v in {*over, *under, *self._numbers} if v > 0)
+        vectors = {tile + elements for tile, elements in self._vectors}
+        return sorted(v for v in {*over, *under, *vectors, *self._numbers} if v > 0)
 
     def _lowered(self, start: Point, wishes: Sequence[Sequence[int]]) -> Point:
         """`start` with each axis at the first of its wishes that is allowed; twice, since they depend on each other."""
@@ -202,7 +209,7 @@ class SizeSpace:
                 (name, number, how)
                 for number, worth in self._numbers.items()
                 for how in _lies(value, number, step, is_tile=worth >= TILE and number >= _LEAST_TILE)
-            )
+            ) | frozenset((name, tile, "a vector over") for tile, elements in self._vectors if value - tile == elements)
         return self._seen[name, value]
 
 

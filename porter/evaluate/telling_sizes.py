@@ -8,7 +8,7 @@ arguments, has its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -20,6 +20,7 @@ from porter.evaluate.size_space import LARGEST, PRODUCT, TILE, Axis, SizeSpace
 # How much a number tells: what the candidate alone has may be wrong.
 _ANY, _NEW = 0.6, 1.5
 _LEAST_OF_PRODUCTS = 32
+_VECTORS = (2, 4, 8, 16)
 _MOST_NUMBERS = 32
 _MOST, _MOST_CHOICES, _MOST_OF_CHOICE = 22, 6, 2
 # Milliseconds, and more for each operation of what is interpreted: that takes longer at all other workloads, too.
@@ -53,6 +54,7 @@ def telling_workloads(
     `fixed` sizes stay.
     """
     numbers = _weighed(own.numbers, others)
+    vectors = _of_vectors(n for n in own.numbers | others if n > 1)
     more = 1.0 + _BUDGET_OF_OPERATION * own.operations
     choices: dict[Choice, list[Workload]] = {}
     for workload in contract.workloads:
@@ -68,7 +70,9 @@ def telling_workloads(
         axes += arguments if choice == plain else []
         most, budget_ms = (_MOST, _BUDGET_MS) if choice == plain else (_MOST_OF_CHOICE, _BUDGET_OF_CHOICE_MS)
         random = Random(f"{seed} {contract.name} {choice}")
-        space = SizeSpace(contract, axes, alike, numbers=numbers, operations=own.operations, random=random)
+        space = SizeSpace(
+            contract, axes, alike, numbers=numbers, vectors=vectors, operations=own.operations, random=random
+        )
         found += [
             _workload(alike[0], point, contract, axes, len(found) + n)
             for n, point in enumerate(space.chosen(most, more * budget_ms), 1)
@@ -84,6 +88,14 @@ def _weighed(own: Set[int], others: Set[int]) -> dict[int, float]:
     tiles = [n for n in most if _is_tile(n)]
     products = {a * b for a in tiles for b in tiles if _LEAST_OF_PRODUCTS <= a * b <= LARGEST // 2}
     return dict(sorted({**dict.fromkeys(products, PRODUCT), **most}.items()))
+
+
+def _of_vectors(numbers: Iterable[int]) -> frozenset[tuple[int, int]]:
+    """Tiles of vectors: how many elements a tile has, and of how many a thread takes at once."""
+    tiles = list(filter(_is_tile, numbers))
+    return frozenset(
+        (t * v, v) for t in tiles for v in tiles if v in _VECTORS and _LEAST_OF_PRODUCTS <= t * v <= LARGEST
+    )
 
 
 def _is_tile(number: int) -> bool:

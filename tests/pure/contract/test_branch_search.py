@@ -2,7 +2,7 @@
 
 from porter.branch_coverage import LAUNCHED, BranchCoverage, Side
 from porter.contract.branch_search import branch_workloads
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Values, Workload
 from porter.contract.dtype import DType
 from porter.simt.job import LaunchRecord, Run
 
@@ -21,7 +21,7 @@ class Original:
 
     runs = 0
 
-    def exact(self, contract, sizes):
+    def exact(self, contract, sizes, contents=Distribution.DECLARED):
         """The run of a contract with the types of its tensors."""
         self.runs += 1
         side = SIDES.get(tuple(tensor.dtype for tensor in contract.tensors))
@@ -30,7 +30,7 @@ class Original:
         coverage = BranchCoverage(frozenset(SIDES.values()), taken)
         return Run(bool(side), 0, (), (), (), (), launched, (), "", "", 0.0, coverage)
 
-    def clean(self, contract, sizes):
+    def clean(self, contract, sizes, contents=Distribution.DECLARED):
         """Whether there is an answer."""
         return True
 
@@ -59,7 +59,7 @@ def test_tensors_that_keep_their_type_are_found():
     class Step(Original):
         """An optimizer whose moments are float32 whatever its parameters are."""
 
-        def exact(self, contract, sizes):
+        def exact(self, contract, sizes, contents=Distribution.DECLARED):
             param, grad, *moments = (tensor.dtype for tensor in contract.tensors)
             is_taken = param is grad and set(moments) == {DType.FLOAT32} and param in sides
             taken = frozenset((sides[param],) if is_taken else ())
@@ -70,3 +70,33 @@ def test_tensors_that_keep_their_type_are_found():
     (found,) = branch_workloads(contract, Step(), {})
     assert found.name == "float64 in param, grad"
     assert found.dtypes == {"param": DType.FLOAT64, "grad": DType.FLOAT64}
+
+
+def test_indices_at_their_bound_are_found_where_the_original_asks_about_them():
+    guard = {way: Side("op.cu", 5, 0, way, "id >= rows") for way in ("true", "false")}
+
+    class Guarded(Original):
+        """A gather that leaves out what lies beyond its table."""
+
+        def exact(self, contract, sizes, contents=Distribution.DECLARED):
+            way = "true" if contents is Distribution.AT_BOUND else "false"
+            launched = (LaunchRecord("picked", (1, 1, 1), (32, 1, 1), 0, 3),)
+            coverage = BranchCoverage(frozenset(guard.values()), frozenset((guard[way],)))
+            return Run(True, 0, (), (), (), (), launched, (), "", "", 0.0, coverage)
+
+    entry = Entry(EntryKind.TORCH, "op")
+    contract = Contract("op", "other", entry, (IDS, TABLE), tuple(SIZES), (), (Workload("tiny", SIZES, 1),), {})
+    (found,) = branch_workloads(contract, Guarded(), {})
+    assert (found.distribution, found.takes) == (Distribution.AT_BOUND, "op.cu:5: `id >= rows` is true")
+
+
+def test_an_original_that_breaks_at_such_indices_is_not_asked_about_them():
+    class Broken(Original):
+        """A gather without a guard."""
+
+        def clean(self, contract, sizes, contents=Distribution.DECLARED):
+            return False
+
+    entry = Entry(EntryKind.TORCH, "op")
+    contract = Contract("op", "other", entry, (IDS, TABLE), tuple(SIZES), (), (Workload("tiny", SIZES, 1),), {})
+    assert branch_workloads(contract, Broken(), {}) == ()

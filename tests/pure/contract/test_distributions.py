@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Layout, Role, TensorArg, Values, Workload
+from porter.contract.distributions import OF_INDICES
 from porter.contract.dtype import DType, decode
 from porter.contract.materialise import materialise
 from porter.contract.toml import dumps, loads
@@ -69,9 +70,35 @@ def test_a_wide_row_overflows_the_exponential_where_its_largest_number_was_misse
 def test_what_may_not_be_negative_or_out_of_bounds_stays_so(kind):
     assert (drawn(kind, Values.POSITIVE) >= 0.1).all()
     probabilities = drawn(kind, Values.PROBABILITY)
-    assert ((probabilities > 0) & (probabilities < 1)).all()
+    assert ((probabilities >= 0) & (probabilities <= 1)).all()
+    assert kind is Distribution.SURE or ((probabilities > 0) & (probabilities < 1)).all()
     indices = drawn(kind, Values.INDEX, DType.INT32)
-    assert ((indices >= 0) & (indices < 7)).all()
+    assert kind in OF_INDICES or ((indices >= 0) & (indices < 7)).all()
+
+
+def test_probabilities_are_sure_at_the_same_places_in_all_tensors():
+    names = ("predictions", "targets")
+    tensors = tuple(TensorArg(n, Role.IN, DType.FLOAT32, ("rows", "columns"), Values.PROBABILITY) for n in names)
+    contract = Contract("k", "other", Entry(EntryKind.TORCH, "k"), tensors, ("rows", "columns"), (), (), {})
+    one, other = (
+        decode(value.storage, value.dtype)
+        for value in materialise(contract, replace(WORKLOAD, distribution=Distribution.SURE))
+    )
+    assert {0.0, 1.0} < set(one.reshape(-1))
+    assert ((one == 0) == (other == 0)).all()
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize(("kind", "index"), [(Distribution.AT_BOUND, 7), (Distribution.BELOW_ZERO, -1)])
+def test_indices_that_a_source_may_ask_about_are_first_and_last(kind, index):
+    indices = drawn(kind, Values.INDEX, DType.INT32).reshape(-1)
+    assert indices[0] == indices[-1] == index
+    assert ((indices >= 0) & (indices < 7)).any()
+
+
+def test_a_type_without_negative_numbers_has_no_index_below_zero():
+    below = drawn(Distribution.BELOW_ZERO, Values.INDEX, DType.UINT8)
+    assert (below == drawn(Distribution.DECLARED, Values.INDEX, DType.UINT8)).all()
 
 
 @pytest.mark.parametrize("dtype", [d for d in DType if d.is_float])

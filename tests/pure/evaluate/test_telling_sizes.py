@@ -38,6 +38,11 @@ def test_products_of_tiles_are_gone_over():
     assert any(rows * columns > 1024 and rows * columns % 1024 == 1 for rows, columns in sizes(contract(), {4, 256}))
 
 
+def test_a_row_is_a_vector_more_than_a_tile_of_them():
+    """256 threads that take eight elements each: `range(0, columns // 8 - 1, 256)` forgets the last vector alone."""
+    assert any(columns == 2048 + 8 for _, columns in sizes(contract(), {8, 256}))
+
+
 def test_two_axes_are_over_a_number_at_once():
     found = sizes(contract(conditions=("rows <= columns",)), {4, 128})
     assert any(rows > 4 and rows % 4 == 1 and columns > 128 and columns % 128 == 1 for rows, columns in found)

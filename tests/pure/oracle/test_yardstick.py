@@ -95,7 +95,7 @@ def test_of_a_few_elements_several_runs_with_other_last_bits_tell():
         reference = examine(contract, PROGRAM, answering(lambda _: 1.0))
         inputs = []
 
-        def moved(job: Job, inputs=inputs) -> float:
+        def moved(job: Job, inputs=inputs, least=least) -> float:
             inputs.append(job.arguments[0].storage.tobytes())
             return 1.0 + 0.25 * (len(inputs) == least)
 
