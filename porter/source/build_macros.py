@@ -22,14 +22,14 @@ _OF_C = frozenset(("uint", "ushort", "ulong"))  # types that the C library's hea
 
 
 def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
-    """The macros that hide a local header which declares what `program` uses and nobody else declares: without them it
-    does not compile. They stand around all of the header, or around the line of a header that includes it.
+    """The macros without which `program` holds nothing, and those that hide a local header which declares what it uses
+    and nobody else declares. They stand around all of a file, or around the line of a header that includes it.
 
     What begins with an underscore is a compiler's to set. Of headers that several macros hide, and that declare the
     same, the first counts.
     """
     headers = tuple(dict.fromkeys(header for _, header in program.headers))
-    hidden = [*_guarded(headers), *_included(headers, finder)]
+    hidden = [*_guarded((program.source, *headers)), *_included(headers, finder)]
     if not hidden:
         return ()
     others = (program.source.text, *(h.text for h in headers if all(h is not header for _, header in hidden)))
@@ -37,17 +37,18 @@ def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
     used = {t.text for t in tokens(program.source.text) if t.kind is TokenKind.IDENTIFIER}
     lacking = used.difference(*map(_declared, others))
     wanted = dict[str, None]()
-    for macro, header in hidden:
-        found = lacking & _declared(header.text)
-        if found and macro not in set_already and not macro.startswith("_") and _is_whole(header, finder):
+    for macro, file in hidden:
+        found = lacking & _declared(file.text)
+        is_needed = file is program.source or (found and _is_whole(file, finder))
+        if is_needed and macro not in set_already and not macro.startswith("_"):
             wanted[macro] = None
             lacking -= found
     return tuple(wanted)
 
 
-def _guarded(headers: Iterable[Source]) -> Iterator[tuple[str, Source]]:
-    """The headers that hold nothing without a macro, each behind its macro."""
-    return ((macro, header) for header in headers if (macro := _guard(header.text)))
+def _guarded(files: Iterable[Source]) -> Iterator[tuple[str, Source]]:
+    """The files that hold nothing without a macro, each behind its macro."""
+    return ((macro, file) for file in files if (macro := _guard(file.text)))
 
 
 def _included(headers: Iterable[Source], finder: HeaderFinder) -> Iterator[tuple[str, Source]]:
@@ -65,7 +66,7 @@ def _is_whole(header: Source, finder: HeaderFinder) -> bool:
 
 
 def _guard(text: str) -> str:
-    """The macro that is asked for around all code of a header; empty where there is none."""
+    """The macro that is asked for around all code of a file; empty where there is none."""
     if not _CONDITION.search(text):
         return ""
     code = [t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE]
@@ -93,4 +94,4 @@ def _set_by(texts: Iterable[str], defines: Iterable[str]) -> frozenset[str]:
 
 def said(macro: str, source: Source) -> str:
     """Returns what is said of a macro that was set."""
-    return f"{macro} is set, without which {source.path.name} does not see what a header of its declares"
+    return f"{macro} is set, without which {source.path.name} or a header of its lacks what the kernels use"

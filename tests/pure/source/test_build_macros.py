@@ -82,3 +82,11 @@ def test_a_header_of_another_platform_that_declares_nothing_needed_sets_nothing(
         '#define WIDTH 4\ntypedef short3 point;\ntypedef float3 real3;\n#if ON_CUDA\n#include "cuda_side.h"\n#endif\n'
     )
     assert wanted(header, cuda_side="#define WIDTH 8\nint unused();\n") == ()
+
+
+def test_a_macro_around_all_of_the_source_is_set():
+    kernel = "__global__ void k(int* x) { x[0] = 1; }\n"
+    assert wanted("", f'#include "math.cuh"\n#ifdef WITH_CUDA\n{kernel}#endif\n') == ("WITH_CUDA",)
+    assert wanted("#define WITH_CUDA 1\n", f'#include "math.cuh"\n#ifdef WITH_CUDA\n{kernel}#endif\n') == ()
+    assert wanted("", f"#ifdef __CUDACC__\n{kernel}#endif\n") == ()
+    assert wanted("", f"{kernel}#ifdef WITH_CUDA\n{kernel}#endif\n") == ()

@@ -196,3 +196,15 @@ def test_parse_of_the_text_of_a_kernel_finds_the_same_kernel():
 def test_dialect_names_and_line_counts_of_embedded_text():
     p = parse(Source(Path("x.py"), "\n__global__ void k() {}\n", first_line=40))
     assert p.kernels[0].span.line == 41
+
+
+def test_a_macro_with_a_block_behind_it_is_no_function():
+    text = """
+        namespace ops { REGISTER_KERNELS(ops, CUDA, m) { m.impl("f", f); } }
+        FOR_EACH(i, n) { k<<<1, 1>>>(i); }
+        class C { C(int a) : x(a) {} ~C() {} operator int() { return x; } int x; };
+        C::C(float a) : x(a) {}
+        main() { return 0; }
+        """
+    functions = parse(Source(Path("op.cu"), text)).host_functions
+    assert {f.name for f in functions} == {"C", "operator int", "main"}
