@@ -44,8 +44,11 @@ def task(
     contracts: Iterable[Contract],
     scored: Sequence[ScoredSize],
     findings: Iterable[Finding],
+    axes: tuple[Axis, ...] = (),
 ) -> Task:
-    """The task of porting `original`, whose port has `findings`, and making it fast at the sizes `scored`."""
+    """The task of porting `original`, whose port has `findings`, and making it fast at the sizes `scored`; other
+    programs are told apart by `axes`.
+    """
     ordered = sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
     return Task(
         target,
@@ -55,7 +58,7 @@ def task(
         "\n\n".join(operator_in_words(contract) for contract in contracts),
         sizes_in_words(scored, target.chip),
         tuple(dict.fromkeys(_told(finding) for finding in ordered)),
-        backend.axes(),
+        axes,
     )
 
 

@@ -28,6 +28,7 @@ from porter.cli.options import (
 )
 from porter.cli.result_files import JunitOption, SarifOption
 from porter.cli.search import (
+    AxesOption,
     BaseUrlOption,
     EvaluationsOption,
     JobsOption,
@@ -97,6 +98,7 @@ def migrate(
     models: ModelsOption = None,
     model_set: ModelSetOption = None,
     recording: RecordingOption = None,
+    axes: AxesOption = "",
     resume: ResumeFlag = False,
     seed: SeedOption = None,
     out: OutOption = Path("porter-out"),
@@ -128,11 +130,11 @@ def migrate(
     timed = not missing_device()
     asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
-        refuse_without_rounds(evaluations=evaluations, seconds=seconds, resume=resume)
+        refuse_without_rounds(evaluations=evaluations, seconds=seconds, resume=resume, axes=axes)
     asked = [replace(one, from_formula=from_formula) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     asked_model = model_of(model, base_url, models, model_set, recording)
-    search = search_of(budget, seed, jobs, asked_model, again=resume, console=console) if rounds else None
+    search = search_of(budget, seed, jobs, asked_model, again=resume, console=console, axes=axes) if rounds else None
     asking = asking_of(asked_model, tokens, console)
     if search is None and from_formula and timed:
         search = choosing(jobs or cores())

@@ -82,6 +82,14 @@ RecordingOption = Annotated[
         help="Use the answers recorded in an earlier run instead of asking the model.",
     ),
 ]
+AxesOption = Annotated[
+    str,
+    typer.Option(
+        "--axes",
+        metavar="NAME",
+        help="How a search tells programs apart: mechanism, by how they work, or kernel-smith, by length and score.",
+    ),
+]
 ResumeFlag = Annotated[bool, typer.Option("--resume", help="Continue the search in the output folder.")]
 JobsOption = Annotated[
     int,
@@ -109,14 +117,21 @@ class Spending:
 
 
 def search_of(
-    budget: Budget, seed: int | None, jobs: int, model: Profile | None, *, again: bool, console: Console
+    budget: Budget, seed: int | None, jobs: int, model: Profile | None, *, again: bool, console: Console, axes: str = ""
 ) -> SearchOptions:
-    """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on."""
+    """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on.
+
+    Raises `UsageError` for axes that there are not.
+    """
     from porter.evolve.run import SearchOptions
+    from porter.evolve.traits import MECHANISM, checked_preset
 
     if model is not None:
         model.models(budget.tokens)  # raises at once what would be raised when the port is proven
-    return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model, again=again, tell=console.warn)
+    apart = checked_preset(axes or MECHANISM)
+    return SearchOptions(
+        budget, seed or 0, jobs=jobs or cores(), model=model, again=again, axes=apart, tell=console.warn
+    )
 
 
 def model_words(

@@ -26,6 +26,7 @@ from porter.evaluate.study import Originals, Studied, Unproven
 from porter.evolve.candidate import Candidate, File
 from porter.evolve.scored import Score, Scored
 from porter.evolve.subject import Subject
+from porter.evolve.traits import MECHANISM, Traits, traits
 from porter.registry import find_backend
 from porter.simt.job import Built
 from porter.source.text import Source
@@ -86,6 +87,7 @@ class Evaluator:
     studied: tuple[Studied, ...]
     bench: Bench
     scorer: Scorer
+    traits: Traits
     timed_first: frozenset[str] = frozenset()
 
     def evaluate(self, candidate: Candidate) -> Scored:
@@ -112,7 +114,7 @@ class Evaluator:
                 return failed(candidate, unbuilt)
         if ranked.score is not None:
             self.scorer.keep(ranked.score)
-        cell = self.backend.features(port.files)
+        cell = self.traits.cell(port.files, ranked.score)
         return Scored(candidate.digest, Verified.label, "", ranked.score, cell, ranked.said, ranked.built)
 
     def _outcome(self, studied: Studied, found: Candidates) -> Outcome:
@@ -121,9 +123,16 @@ class Evaluator:
 
 @contextmanager
 def evaluator(
-    subject: Subject, scorer: Scorer, progress: Progress, jobs: int = 1, timed_first: frozenset[str] = frozenset()
+    subject: Subject,
+    scorer: Scorer,
+    progress: Progress,
+    jobs: int = 1,
+    *,
+    told_apart: Traits | None = None,
+    timed_first: frozenset[str] = frozenset(),
 ) -> Iterator[Evaluator]:
-    """An evaluator of `subject`, that `jobs` may ask at once.
+    """An evaluator of `subject`, that `jobs` may ask at once; candidates are `told_apart` by how they work without
+    other traits.
 
     Raises `InputError` where what the judge draws shows the original itself unsound.
     """
@@ -137,7 +146,8 @@ def evaluator(
         pairs = zip(subject.contracts, built, strict=True)
         studied = tuple(_sound(originals, contract, one, progress) for contract, one in pairs)
         backend = find_backend(subject.target.backend)
-        yield Evaluator(subject, backend, originals, studied, place, scorer, timed_first)
+        apart = told_apart or traits(MECHANISM, backend, ())
+        yield Evaluator(subject, backend, originals, studied, place, scorer, apart, timed_first)
 
 
 def _sound(originals: Originals, contract: Contract, built: Built, progress: Progress) -> Studied:

@@ -11,10 +11,10 @@ from porter.agent.build import Agent, open_agent, rule_plan
 from porter.agent.profile import Profile, profile_of_text
 from porter.agent.secret import find_key
 from porter.agent.task import Task, task
-from porter.backend import Backend
 from porter.contract.contract import Contract, Workload
 from porter.evaluate.bench import Bench
 from porter.evaluate.scheduled import Formula
+from porter.evolve.axis import Axis
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import File
 from porter.evolve.diagnosis import scored_sizes
@@ -33,11 +33,17 @@ _RECORDING, _MODELS = "model", "models"
 
 
 def proposers_of(
-    subject: Subject, space: Space, agent: Agent | None, scorer: Scorer, formula: Formula | None
+    subject: Subject,
+    space: Space,
+    agent: Agent | None,
+    scorer: Scorer,
+    *,
+    formula: Formula | None,
+    axes: tuple[Axis, ...],
 ) -> tuple[Proposer, ...]:
     """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent` also `llm` and its `model plan`.
 
-    Before them `formula`, where what the original computes is known.
+    Before them `formula`, where what the original computes is known. `axes` are those of the archive.
     """
 
     backend = find_backend(subject.target.backend)
@@ -49,24 +55,29 @@ def proposers_of(
         return backend.rewrites(port_of(files, subject.original.source.path.parent).files)
 
     schedule, kriging, rewrite = ScheduleProposer(space, around), KrigingProposer(space), RewriteProposer(rewritten)
-    of_rules: tuple[Proposer, ...] = (schedule, kriging, rewrite, rule_plan(space, around, backend.axes()))
+    of_rules: tuple[Proposer, ...] = (schedule, kriging, rewrite, rule_plan(space, around, axes))
     if formula is not None:
         of_rules = (FormulaProposer(formula), *of_rules)
     if agent is None:
         return of_rules
-    asked = task_of(subject, backend, scorer.workloads, scorer.planning)
+    asked = task_of(subject, axes, scorer.workloads, scorer.planning)
     return (*of_rules, agent.plan(asked), agent.llm(asked))
 
 
-def task_of(subject: Subject, backend: Backend, workloads: Iterable[tuple[Contract, Workload]], place: Bench) -> Task:
-    """Returns what models are told of `subject`; candidates are scored at `workloads`, where `place` plans the seed."""
+def task_of(
+    subject: Subject, axes: tuple[Axis, ...], workloads: Iterable[tuple[Contract, Workload]], place: Bench
+) -> Task:
+    """Returns what models are told of `subject`; candidates are scored at `workloads`, where `place` plans the seed,
+    and told apart by `axes`.
+    """
+    backend = find_backend(subject.target.backend)
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings
     scored = scored_sizes(subject, backend, workloads, place)
     return task(
         backend, subject.target, original.source, headers,
-        contracts=subject.contracts, scored=scored, findings=findings,
+        contracts=subject.contracts, scored=scored, findings=findings, axes=axes,
     )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from porter.evolve.settings import SEED, Settings
 from porter.evolve.state import State
 from porter.evolve.subject import ORIGINAL, Subject, about_of, is_kept, keep, kept
 from porter.evolve.timed import timed_scorer
+from porter.evolve.traits import MECHANISM, preset_of, traits
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.native.place import missing_device
 from porter.registry import find_backend
@@ -53,7 +54,8 @@ class SearchOptions:
 
     Without a `model` candidates come of schedules and of a plan by rules. With `again` a search of the same port that
     is there already goes on, and gives way where it is of another. `tell` hears of what a model fails to do, at once.
-    Where proposers are named in `only`, no others are asked.
+    Where proposers are named in `only`, no others are asked. `axes` are the traits by which the archive tells
+    candidates apart, by the name of a preset.
     A search that goes on has as many requests of `slow` proposers out as it began with.
     """
 
@@ -66,6 +68,7 @@ class SearchOptions:
     again: bool = False
     slow: Mapping[str, int] | None = None
     only: tuple[str, ...] = ()
+    axes: str = MECHANISM
     tell: Callable[[str], None] = _say_nothing
 
 
@@ -151,7 +154,7 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     asked = model or models_about(settings.about)
     wanted = SearchOptions(
         budget, settings.seed, settings.islands, settings.batch, jobs, asked,
-        slow=settings.slow, only=settings.proposers, tell=tell,
+        slow=settings.slow, only=settings.proposers, axes=preset_of(settings.axes), tell=tell,
     )  # fmt: skip
     files = seed_of(state)
     subject = kept(folder, settings.about, port_of(files, folder / ORIGINAL) if files else None, options)
@@ -181,19 +184,20 @@ def _searched(
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
     agent = agent_of(wanted.model, wanted.budget, subject.options.environment, folder, wanted.tell)
+    apart = traits(wanted.axes, backend, files_of(subject.seed))
     formula = _formula(subject, progress)
     if formula is None and wanted.only:
         raise InputError(f"{subject.original.source.path}: its formula is not known", "search without --from-formula")
     with (
         scorer_of(subject, backend, own=agent is None) as (scorer, measured),
-        evaluator(subject, scorer, progress, wanted.jobs, frozenset({FORMULA})) as judge,
+        evaluator(subject, scorer, progress, wanted.jobs, told_apart=apart, timed_first=frozenset({FORMULA})) as judge,
     ):
         _check_scores(folder, about, measured)
-        every = proposers_of(subject, space, agent, scorer, formula)
+        every = proposers_of(subject, space, agent, scorer, formula=formula, axes=apart.axes)
         proposers = tuple(one for one in every if not wanted.only or one.name in wanted.only)
         settings = Settings(
             seed=wanted.seed,
-            axes=backend.axes(),
+            axes=apart.axes,
             proposers=tuple(proposer.name for proposer in proposers),
             priors=_PRIORS if agent is None else (),  # a model has as good a chance
             islands=wanted.islands,

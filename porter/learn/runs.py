@@ -23,7 +23,6 @@ from porter.evolve.replay import replayed
 from porter.evolve.settings import Settings
 from porter.evolve.subject import CONTRACT, ORIGINAL, kept
 from porter.learn.steps import Prompt, Step, Work, no_prompt, steps
-from porter.registry import find_backend
 from porter.source.encoding import read_text
 
 
@@ -75,8 +74,7 @@ def _work(folder: Path, settings: Settings) -> Work:
 
 def _task(folder: Path, settings: Settings, options: MigrateOptions) -> Task:
     subject = kept(folder, settings.about, None, options)
-    backend = find_backend(subject.target.backend)
     sizes, stated = {**options.sizes, **options.timed_sizes}, subject.options.contract is not None
     workloads = [(c, w) for c in subject.contracts for w in timed_workloads(c, sizes, stated=stated)]
     with bench(options.cache, options.time_limit_s) as place:
-        return task_of(subject, backend, workloads, place)
+        return task_of(subject, settings.axes, workloads, place)

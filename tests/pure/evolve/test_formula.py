@@ -11,6 +11,7 @@ from porter.evolve.formula import NAME, FormulaProposer
 from porter.evolve.proposer import Member, Request
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.subject import Subject
+from porter.evolve.traits import MECHANISM, traits
 from porter.registry import find_backend
 from porter.schedule.schedule import Algorithm
 from porter.source.parse import parse
@@ -90,7 +91,9 @@ def test_what_is_slower_than_the_best_is_not_proven_and_not_verified():
     subject = Subject(
         original_side(source, (), ()), Port((), ()), TARGET, (CONTRACT,), MigrateOptions("triton", Path())
     )
-    judge = Evaluator(subject, backend, None, (), None, Scores(), frozenset({NAME}))  # nothing is there to prove by
+    judge = Evaluator(
+        subject, backend, None, (), None, Scores(), traits(MECHANISM, backend, ()), frozenset({NAME})
+    )  # nothing is there to prove by
     (candidate,) = FormulaProposer(formula()).propose(request(count=1))
     told = judge.evaluate(candidate)
     assert (told.outcome, told.score) == ("not_verified", None)

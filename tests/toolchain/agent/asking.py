@@ -41,6 +41,7 @@ def prompt_of(operator: str, cache: Path, **changed) -> tuple[str, str]:
     asked = task(
         backend, subject.target, subject.original.source, (),
         contracts=subject.contracts, scored=sizes, findings=subject.seed.findings,
+        axes=backend.axes(),
     )  # fmt: skip
     candidate = Candidate(files_of(subject.seed), Origin("seed"))
     cell = backend.features(subject.seed.files)
