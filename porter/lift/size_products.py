@@ -100,3 +100,10 @@ def _monomials(symbols: Sequence[str]) -> Iterator[_Powers]:
         for chosen in itertools.combinations(symbols, count):
             for powers in itertools.product((1, -1), repeat=count):
                 yield tuple(zip(chosen, powers, strict=True))
+    for count in range(2, min(len(symbols), _MOST_TOGETHER) + 1):  # where two axes have one extent
+        for chosen in itertools.combinations(symbols, count):
+            for squared, powers in itertools.product(range(count), itertools.product((1, -1), repeat=count)):
+                yield tuple(
+                    (name, power * (2 if place == squared else 1))
+                    for place, (name, power) in enumerate(zip(chosen, powers, strict=True))
+                )

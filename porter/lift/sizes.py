@@ -73,11 +73,14 @@ class Joining:
         return self._quantities.fitted([number.value({}) for number in numbers])
 
     def _number(self, numbers: Sequence[Quantity]) -> Expression:
-        """The number, or the product of a symbol and of one over a difference: `momentum / (count - 1)`."""
+        """The number, the root of one, or a symbol times one over a difference: `momentum / (count - 1)`."""
         try:
             return Number(self.quantity(numbers))
         except NotLiftedError:
             values = [number.value({}) for number in numbers]
+        with suppress(NotLiftedError):
+            if all(value > 0 for value in values):
+                return Pointwise("sqrt", (Number(self._quantities.fitted([value**2 for value in values])),))
         for symbol, power in itertools.product(self._sizes[0], (1, -1)):
             apart = Quantity(Fraction(1), ((symbol, power),))
             if any(at[symbol] == 0 for at in self._sizes):
@@ -91,19 +94,24 @@ class Joining:
         """The joined function: a coefficient that vanishes at the sizes of one probe is 0 there."""
         found = [dict(self._named_terms(probe, one)) for probe, one in enumerate(parts)]
         terms: list[tuple[str | Floor, Quantity]] = []
-        for name, is_floor in dict.fromkeys(key for one in found for key in one):
-            own = [one.get((name, is_floor)) for one in found]
+        for name, quotient in dict.fromkeys(key for one in found for key in one):
+            own = [one.get((name, quotient)) for one in found]
             weight = self.quantity([term[1] if term else Quantity.of(0) for term in own])
             divisors = [term[0].divisor for term in own if term and isinstance(term[0], Floor)]
-            if is_floor and len(divisors) != len(own):
+            if quotient and len(divisors) != len(own):
                 raise NotLiftedError("a coordinate is divided at some sizes only")
-            terms.append((Floor(name, self.quantity(divisors)) if is_floor else name, weight))
+            terms.append((Floor(name, self.quantity(divisors)) if quotient else name, weight))
         return Affine(self.quantity([one.constant for one in parts]), tuple(terms))
 
-    def _named_terms(self, probe: int, part: Affine) -> Iterator[tuple[tuple[str, bool], tuple[str | Floor, Quantity]]]:
+    def _named_terms(self, probe: int, part: Affine) -> Iterator[tuple[tuple[str, int], tuple[str | Floor, Quantity]]]:
+        """Yields each term by its coordinate and, of its quotients, by the number of that, from 1 on; else 0."""
+        quotients: dict[str, int] = {}
         for term, weight in part.terms:
             name = term.coordinate if isinstance(term, Floor) else term
-            yield (self._names[probe].get(name, name), isinstance(term, Floor)), (term, weight)
+            if isinstance(term, Floor):
+                quotients[name] = quotients.get(name, 0) + 1
+            number = quotients[name] if isinstance(term, Floor) else 0
+            yield (self._names[probe].get(name, name), number), (term, weight)
 
     def _read(self, parts: Sequence[Read]) -> Read:
         _same([one.tensor for one in parts])

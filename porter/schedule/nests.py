@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeGuard
 
 from porter.contract.dtype import DType
@@ -149,22 +150,17 @@ class _Splitting:
         self.found.append(_Open(rows, columns, replace(result, body=body)))
 
     def _without_nested(self, node: Node, extents: dict[str, Loop]) -> Node:
-        """Returns `node` with tensors in place of what is reduced for each point of another reduction."""
-        nested = {
-            inner: outer
-            for outer in walk(node)
-            if is_fold(outer) and isinstance(outer, Reduce)
-            for inner in walk(outer.body)
-            if is_fold(inner) and free(inner) & {loop.name for loop in outer.loops}
-        }
-        outers = set(nested.values())
+        """Returns `node` with tensors in place of what is reduced for each point of another reduction, inside out."""
+        while outers := _around_others(node):
+            loops = {loop.name: loop for one in walk(node) if is_fold(one) for loop in one.loops}
+            node = rewritten(node, partial(self._with_part, outers, {**extents, **loops}))
+        return node
 
-        def rule(one: Node) -> Node:
-            if not isinstance(one, Reduce) or one not in outers:
-                return one
-            return replace(one, body=self._part(one.body, one.loops, extents))
-
-        return rewritten(node, rule) if outers else node
+    def _with_part(self, outers: AbstractSet[Node], extents: dict[str, Loop], one: Node) -> Node:
+        """Returns one of `outers`, over a tensor that holds what it reduces; anything else as it is."""
+        if not isinstance(one, Reduce) or one not in outers:
+            return one
+        return replace(one, body=self._part(one.body, one.loops, extents))
 
     def _with_parts(self, node: Node, others: Sequence[Folding], extents: dict[str, Loop]) -> Node:
         """Returns `node` with tensors in place of reductions over other columns."""
@@ -189,6 +185,17 @@ class _Splitting:
             self._parts[node] = name
             self.add(Result(name, dtype, own, place, node))
         return Read(self._parts[node], dtype, place)
+
+
+def _around_others(node: Node) -> set[Node]:
+    """Returns the reductions that have another one within them, for each of their points."""
+    return {
+        outer
+        for outer in walk(node)
+        if is_fold(outer) and isinstance(outer, Reduce)
+        for inner in walk(outer.body)
+        if is_fold(inner) and free(inner) & {loop.name for loop in outer.loops}
+    }
 
 
 def _dtype(node: Node) -> DType:

@@ -73,7 +73,7 @@ def _every(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         if not nest.scans:
             for in_one_pass, backwards in pairs((False, True), (False, True)):
                 yield replace(plain, in_one_pass=in_one_pass, backwards=backwards)
-            for parts, backwards in pairs(_powers(2, _MOST_PARTS), (False, True)):
+            for parts, backwards in pairs(_powers(2, _MOST_PARTS) if _is_shared_once(nest) else (), (False, True)):
                 yield replace(plain, algorithm=Algorithm.SPLIT, parts=parts, backwards=backwards)
     if not is_by_rows and _is_shared_once(nest):
         for parts, warps in pairs(range(2, MOST_SHARING + 1), _WARPS):
@@ -173,7 +173,7 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     tiles = ((4096, 8), (8192, 16), (2048, 16), (8192, 8)) if columns > 4096 else ()
     split = [
         Schedule(Algorithm.SPLIT, columns=width, parts=parts, warps=warps)
-        for parts in (_parts(rows, columns) if columns > 4096 else ())
+        for parts in (_parts(rows, columns) if columns > 4096 and _is_shared_once(nest) else ())
         for width, warps in tiles
         if width <= columns
     ]
@@ -234,7 +234,7 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     for rows, width, warps in ((128, 32, 8), (64, 32, 4), (256, 16, 8), (128, 16, 4), (256, 8, 4), (512, 8, 8)):
         split = [
             Schedule(Algorithm.SPLIT, rows=rows, columns=width, parts=parts, warps=warps)
-            for parts in (_parts(programs, columns) if columns >= 4 * width else ())
+            for parts in (_parts(programs, columns) if columns >= 4 * width and _is_shared_once(nest) else ())
         ]
         streamed = Schedule(Algorithm.STREAMED, rows=rows, columns=width, warps=warps)
         yield from (streamed, *split) if programs >= _PROGRAMS else (*split, streamed)

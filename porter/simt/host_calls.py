@@ -33,7 +33,7 @@ _EXACT = MATHS.union(_OTHERS.split())
 _ALIKE = re.compile(
     r"porter_\w+|__start_porter_\w+|__(?:tsan|ubsan)_\w+|_ZT?\w*6porter\w*"
     r"|_ZT?\w*(?:2at|3c10|5torch|8pybind11|6caffe2)\w*|Py_?\w+|_Py\w+"  # the tensor library's stand-in
-    r"|_Z(?:n|d)[wa]\w*|_ZT?[VISTC]?N?[VK]*S[tasbiod]\w*|_ZTIN10__cxxabiv1\w*|_ZTVN10__cxxabiv1\w*|_ZT[IS]\w*"
+    r"|_Z(?:n[wa]|d[la])\w*|_ZT?[VISTC]?N?[VK]*S[tasbiod]\w*|_ZTIN10__cxxabiv1\w*|_ZTVN10__cxxabiv1\w*|_ZT[IS]\w*"
     r"|_ZZ?N?K?St\w*|_ZGVZ?N?K?St\w*|_ZN9__gnu_cxx\w*|_ZNK9__gnu_cxx\w*|_ZN10__cxxabiv1\w*"
     r"|__cxa_\w+|__gxx_personality_v0|_Unwind_\w+|__\w+_chk"
     r"|__(?:mul|div|udiv|mod|umod|powi|extend|trunc|float|floatun|fix|fixuns|popcount|clz|ctz|ffs|bswap|parity)\w*\d"
@@ -44,6 +44,8 @@ _OF_THE_SYSTEM = re.compile(
     r"|hardware_concurrency|__open_chk|__read_chk|__readlink|__fgets_chk|__fread_chk|__getcwd_chk|__realpath_chk"
     r"|__gethostname|__confstr|__pread|__poll|__recv|__fdelt|__ttyname|__getlogin|__getdomain|__getgroups|__cxa_thread"
 )
+# All that decides, as text: a build that lists what is not free depends on it.
+LISTED = "\n".join((*sorted(_EXACT), _ALIKE.pattern, _OF_THE_SYSTEM.pattern))
 _STREAMS = re.compile(r"\bbasic_(\w+)")
 
 

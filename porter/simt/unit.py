@@ -20,7 +20,7 @@ from porter.simt.device_variables import GUARDING, with_guards, with_variables
 from porter.simt.driver import driver
 from porter.simt.elf import Elf, demangled, parse_elf, read_elf
 from porter.simt.hand_over import without_bodies
-from porter.simt.host_calls import outside
+from porter.simt.host_calls import LISTED, outside
 from porter.simt.host_functions import PREFIX, with_marks
 from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.kernel_slice import callee_slice, kernel_slice
@@ -148,7 +148,7 @@ class Unit:
         headers = (part for named in self.headers for part in named)
         shared = (headers_digest(self.request.dialect), tree_digest(RUNTIME))
         apart = (*_OF_ITS_OWN, _APPLIED, *GUARDING)
-        isolated = {Part.WHOLE: (), Part.HOST: (OUTSIDE,), Part.DEVICE: apart}[self.request.part]
+        isolated = {Part.WHOLE: (), Part.HOST: (OUTSIDE, LISTED), Part.DEVICE: apart}[self.request.part]
         return digest(self.compiler.version, *self.flags, *self._options, *shared, self._text, *headers, *isolated)
 
     @property

@@ -81,8 +81,12 @@ class Entry:
         return (_OF_TORCH if self.is_torch else _OF_MACA).get(dtype) or type_name(dtype)
 
 
-def entry_of(contract: Contract, program: Program) -> Entry:
-    """Returns the entry of a contract. Raises `UnprintableError` for one that takes what no port of a formula can."""
+def entry_of(contract: Contract, program: Program, results: int) -> Entry:
+    """Returns the entry of a contract, which gives so many `results`; that of the source, or one of its own where the
+    source is no CUDA. Raises `UnprintableError` for one that takes what no port of a formula can.
+    """
+    if is_foreign(program):
+        return _own_entry(contract, results)
     name, kind, given = contract.entry.name, contract.entry.kind, contract.entry.template
     found = [one for one in program.host_functions if name in (one.name, one.qualified)]
     if len(found) != 1:
@@ -113,6 +117,19 @@ def entry_of(contract: Contract, program: Program) -> Entry:
         f"<{', '.join(map(_maca, given))}>" if given else "",
         _declared(function) if given else "",
     )
+
+
+def is_foreign(program: Program) -> bool:
+    """Returns whether a source has no C++ at all, as the place of a PyTorch module has."""
+    return not program.source.text
+
+
+def _own_entry(contract: Contract, results: int) -> Entry:
+    """Returns a function on tensors with the arguments of the contract."""
+    returns = "torch::Tensor" if results == 1 else "std::vector<torch::Tensor>"
+    types = ("torch::Tensor" if isinstance(one, TensorArg) else one.type for one in contract.arguments)
+    parameters = tuple((kind, one.name) for kind, one in zip(types, contract.arguments, strict=True))
+    return Entry(contract.entry.name, returns, parameters, contract.arguments, is_torch=True, is_extern_c=False)
 
 
 def _instantiated(text: str, arguments: Mapping[str, str]) -> str:

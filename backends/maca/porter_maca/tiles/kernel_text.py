@@ -32,7 +32,7 @@ from porter_maca.tiles.steps import (
 )
 from porter_maca.tiles.taking_apart import TakingApart
 from porter_maca.tiles.threads import Threads
-from porter_maca.tiles.types import type_name
+from porter_maca.tiles.types import UnprintableError, type_name
 
 _FUNCTORS = {
     Combine.SUM: "tile::Sum()",
@@ -342,6 +342,8 @@ class KernelText:
         if name.name in self._local:
             return name.name
         shape = self._taken.shapes.get(name.name, NO_SHAPE)
+        if any(block not in self._indices for block in self._threads.order(shape)):
+            raise UnprintableError(f"elements of '{name.name}' are used where no loop goes through them")
         return name.name + "".join(f"[{self._indices[block]}]" for block in self._threads.order(shape))
 
 

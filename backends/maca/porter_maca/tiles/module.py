@@ -20,7 +20,7 @@ from porter.source.text import Source
 from porter_maca.port import port_name
 from porter_maca.stamp import stamp
 from porter_maca.targets import targets
-from porter_maca.tiles.entries import Entry, element_types, entry_of
+from porter_maca.tiles.entries import Entry, element_types, entry_of, is_foreign
 from porter_maca.tiles.helpers import helpers
 from porter_maca.tiles.kernels import written_kernel
 from porter_maca.tiles.launcher import Launcher, torch_type
@@ -39,7 +39,12 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
         text = _text(operators, program)
     except UnprintableError as error:
         raise NotSchedulableError(str(error)) from error
-    return PortedFile(port_name(program), text, source)
+    return PortedFile(_name(program), text, source)
+
+
+def _name(program: Program) -> str:
+    """Returns the name of the file; that of what is no CUDA is an extension's."""
+    return f"{program.source.path.stem}.maca.cu" if is_foreign(program) else port_name(program)
 
 
 def _text(operators: Sequence[tuple[Operator, Contract]], program: Program) -> str:
@@ -74,7 +79,7 @@ class _Written:
 
 def _written(group: Sequence[tuple[Operator, Contract]], program: Program, taken: Collection[str]) -> _Written:
     """Returns an entry, which chooses by the type of a tensor where it has several instances."""
-    entry = entry_of(group[0][1], program)
+    entry = entry_of(group[0][1], program, len(group[0][0].results))
     if len(group) == 1 or entry.instance:
         return _each(group, program, taken)
     telling = _telling(group, entry)
@@ -102,7 +107,7 @@ def _each(group: Sequence[tuple[Operator, Contract]], program: Program, taken: C
     found: list[_Written] = []
     names = frozenset[str]()
     for one, contract in group:
-        entry = entry_of(contract, program)
+        entry = entry_of(contract, program, len(one.results))
         found.append(_instance(one, contract, entry, {*taken, *names}))
         names |= found[-1].names
     functions = [*([entry.declared] if entry.declared else []), *(one.function for one in found)]
@@ -165,7 +170,7 @@ def _instance(  # noqa: PLR0917 - what is written, and for which type
 
 def _includes(texts: Sequence[str], program: Program) -> str:
     whole = "\n".join(texts)
-    is_torch = program.form in (HostForm.TORCH_EXTENSION, HostForm.TORCH_LAUNCHER)
+    is_torch = is_foreign(program) or program.form in (HostForm.TORCH_EXTENSION, HostForm.TORCH_LAUNCHER)
     found = [*_TORCH] if is_torch else ["mc_runtime.h"]
     found += [header for word, header in _NARROW.items() if word in whole]
     own = "".join(f"#include <{path}>\n" for path in sorted(found))
@@ -175,6 +180,9 @@ def _includes(texts: Sequence[str], program: Program) -> str:
 
 def _binding(program: Program, written: set[str]) -> str:
     """Returns how the source gives its functions to Python. Raises `UnprintableError` where it gives others, too."""
+    if is_foreign(program):
+        bound = "".join(f'    m.def("{name}", &{name});\n' for name in sorted(written))
+        return f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{bound}}}\n"
     others = sorted({unqualified(one.function) for one in program.bindings} - written)
     if others:
         raise UnprintableError(f"Python is given {others[0]}, too")

@@ -222,7 +222,7 @@ def _number(number: Quantity) -> str:
     if number.offset:
         offset = text(Literal(abs(number.offset)))
         told = f"{offset} + {told}" if number.offset > 0 else f"{told} - {offset}"
-    return f"1 / ({told})" if number.inverse else told
+    return f'1 / ({told}) if {told} else float("inf")' if number.inverse else told  # as floats divide by 0
 
 
 def _allocated(buffer: Buffer, first: str) -> str:
