@@ -18,10 +18,11 @@ from porter.cli.console import Console
 from porter.cli.options import check_writable
 from porter.cli.result_files import write_text
 from porter.cli.sources import NamedSource
-from porter.errors import DONE, FELL_SHORT, PorterError, exhaustion
+from porter.errors import DONE, FELL_SHORT, PorterError, UsageError, exhaustion
 from porter.evaluate.migrate import KERNELS_FOLLOWED, migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
+from porter.evaluate.standards import is_reference
 from porter.measure.stages import Stage
 from porter.report.columns import Cell, columns
 from porter.report.diff import port_diff
@@ -168,7 +169,9 @@ def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, 
         wish = replace(wish, options=built_for(wish.options, built))
         # What is searched for a better port is timed at the end, beside the one that the search began with.
         first = wish.options if wish.search is None else replace(wish.options, timed=False)
-        made = [replace(m, findings=(*built.findings, *m.findings)) for m in migrate(source.path, first, step)]
+        made = [
+            replace(m, findings=(*built.findings, *m.findings)) for m in _migrations(source.path, first, wish, step)
+        ]
         folder = to.folder / source.subfolder
         migrations = [_allowing(_asked(one, folder, wish, step), wish.allowances) for one in made]
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
@@ -194,6 +197,18 @@ def _asked(migration: Migration, folder: Path, wish: Wish, step: Progress) -> Mi
     return (
         ported_by_model(migration, wish.options, wish.asking, recording, step) if needs_model(migration) else migration
     )
+
+
+def _migrations(path: Path, options: MigrateOptions, wish: Wish, step: Progress) -> tuple[Migration, ...]:
+    """Migrates a CUDA source, of which a Python file may hold several in strings, or a PyTorch module."""
+    if path.suffix == ".py" and is_reference(path):
+        from porter.evaluate.module_port import migrate_module
+
+        if wish.search is not None or wish.asking is not None:
+            raise UsageError(f"{path}: a PyTorch module is not searched from", "leave out --rounds and --model")
+
+        return (migrate_module(path, options, step),)
+    return migrate(path, options, step)
 
 
 def _allowing(migration: Migration, allowances: Sequence[Allowance]) -> Migration:

@@ -47,7 +47,7 @@ from porter.source.program import Program
 from porter.source.text import Source
 
 KERNELS_FOLLOWED = "PORT5002"
-_SEED = 20_021  # of what porter's own ports are asked for, so that a port has one verdict
+SEED = 20_021  # of what porter's own ports are asked for, so that a port has one verdict
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, KernelsVerified, Verified)
 
@@ -118,7 +118,7 @@ def _as_anybodys(options: MigrateOptions, formula: Formula) -> MigrateOptions:
     """Returns how a candidate is judged that is for the element types of `formula`: the verdict names the others."""
     if options.fidelity is not Fidelity.EMULATED:
         return options
-    return replace(options, seed=_SEED if options.seed is None else options.seed, dtypes=formula.dtypes)
+    return replace(options, seed=SEED if options.seed is None else options.seed, dtypes=formula.dtypes)
 
 
 def read_and_ported(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Side, Port]:

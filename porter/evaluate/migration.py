@@ -89,7 +89,8 @@ class Migration:
     """One source brought to one target. `outcome` is the worst of `entries`, or the reason why there are none.
 
     `stages` are the seconds that each stage took, where that was counted. The port is `written_by` the language model
-    of that name; by porter where it is empty.
+    of that name; by porter where it is empty. One `of_module` was made of a PyTorch module and held to that; its
+    `program` is empty.
     """
 
     source: Source
@@ -104,6 +105,7 @@ class Migration:
     fidelity: Fidelity = Fidelity.EMULATED
     stages: Mapping[str, float] = field(default_factory=dict)
     written_by: str = ""
+    of_module: bool = False
 
     @property
     def contracts(self) -> tuple[Contract, ...]:

@@ -38,7 +38,7 @@ def against_cuda(against: Path, options: MigrateOptions) -> AgainstCuda | None:
     contract = options.contract
     if against.suffix == _TOML:
         against, contract = _named_reference(against), against
-    if against.suffix == GOLDEN or (against.suffix == _PYTHON and _is_reference(against)):
+    if against.suffix == GOLDEN or (against.suffix == _PYTHON and is_reference(against)):
         return None
     try:
         return AgainstCuda(only_source(against), contract)
@@ -86,8 +86,8 @@ def _named_reference(path: Path) -> Path:
     return named
 
 
-def _is_reference(path: Path) -> bool:
-    """Returns whether a Python file defines what is called; else it may hold CUDA in strings."""
+def is_reference(path: Path) -> bool:
+    """Returns whether a Python file defines what is called; else it may hold CUDA in strings. Raises `InputError`."""
     try:
         body = module_tree(read_text(path)).body
     except SyntaxError as error:

@@ -63,6 +63,11 @@ def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Pr
     return replace(verdict, seconds=time.monotonic() - begin)
 
 
+def verdict_on(port: Port, standard: Standard, target: Target, options: MigrateOptions, progress: Progress) -> Verdict:
+    """Returns the verdict on a `port` that is held to `standard` as anybody's candidate is."""
+    return _Trial(port, find_backend(target.backend), target, options, progress).held_to(standard)
+
+
 def _first(options: MigrateOptions) -> MigrateOptions:
     """Returns how a candidate is tried first: on the CPU, where whatever it does is seen. A device only shows its
     numbers.

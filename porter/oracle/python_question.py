@@ -19,6 +19,7 @@ class Ask(StrEnum):
     INPUTS = "inputs"  # what `get_inputs` gives, and the parameters of the module
     ANSWER = "answer"  # of the arguments of the job, at their own dtypes
     EXACT = "exact"  # the same in double precision
+    EXPORT = "export"  # its graph of ATen operators at given sizes, without memory for them
 
 
 @dataclass(frozen=True, slots=True)

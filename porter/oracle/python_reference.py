@@ -21,6 +21,9 @@ from porter.contract.dtype import DType, decode
 from porter.contract.workloads import choose_sizes
 from porter.errors import InputError
 from porter.findings import Finding
+from porter.launch_plan.wire import WireError
+from porter.launch_plan.wire import decode as decode_graph
+from porter.lift.exported.graph import ExportedGraph
 from porter.oracle.faults import named
 from porter.oracle.python_answers import Asking, Drawn, said
 from porter.oracle.python_calling import NoAnswerError
@@ -119,6 +122,20 @@ class PythonStandard:
                 break
         complete = len(expected) == len(contract.workloads)
         return Reference(contract, tuple(expected), (), True, complete, because, seconds)
+
+    def exported(self, sizes: Mapping[str, int]) -> ExportedGraph:
+        """Returns the graph of operators that it calls at these sizes of its own contract.
+
+        Raises `NoAnswerError`, which names the line where it cannot be exported.
+        """
+        question = Question(Ask.EXPORT, self._sizes.extents(sizes))
+        run, text = self.worker.run(Task(question.encoded(), Job()))
+        if not run.finished:
+            raise NoAnswerError(said(run))
+        try:
+            return decode_graph(ExportedGraph, "\n".join(text))
+        except WireError as error:
+            raise NoAnswerError(f"its process says no graph: {error}") from error
 
     def construction(self, sizes: Mapping[str, int]) -> Construction | None:
         """Returns how its module is built at these sizes; None where it is a function, or a contract says how it is

@@ -10,12 +10,14 @@ import os
 import pickle
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from porter.launch_plan.wire import encode
 from porter.oracle.python_module import Changes, Reference, Resized, moved, parameters_of, with_axes
 from porter.oracle.python_question import CHANGED, Ask, Described, Description, Question, decoded
 from porter.simt.job import Fault, FaultKind, ScalarValue, TensorValue, Value
@@ -58,6 +60,8 @@ class _Server:
             question = decoded(task.function)
             if question.ask is Ask.DESCRIBE:
                 return encode_result((), (), (), ()), self._describe(self._reference, question).encode()
+            if question.ask is Ask.EXPORT:
+                return encode_result((), (), (), ()), self._export(self._reference, question).encode()
             with torch.no_grad():
                 if question.ask is Ask.INPUTS:
                     return encode_result((), (), (), self._inputs(self._reference, question)), b""
@@ -81,6 +85,17 @@ class _Server:
             "" if model is None else _as_text(reference.built_with(question.extents)),
             tuple(name for name, _ in parameters_of(model)),
         ).encoded()
+
+    def _export(self, reference: Reference, question: Question) -> str:
+        from porter.lift.exported.capture import captured  # noqa: PLC0415 - it takes seconds to import
+
+        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+            with Resized(question, drawing=False):
+                inputs = with_axes(reference.inputs(), question.axes)
+            model = reference.model(question.extents)
+            state = [name for name, _ in parameters_of(model)]
+            called = model if model is not None else partial(reference.call, None)
+            return encode(captured(called, inputs, state, self._path))
 
     def _inputs(self, reference: Reference, question: Question) -> list[TensorValue]:
         torch.manual_seed(question.seed)

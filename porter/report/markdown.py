@@ -122,7 +122,12 @@ def _times(migration: Migration) -> Iterator[str]:
 
 
 def _method(migration: Migration) -> Iterator[str]:
-    if migration.fidelity is Fidelity.EMULATED:
+    if migration.of_module:
+        yield (
+            "porter asked the module itself, in double precision and at its own types, run by PyTorch on the CPU. The\n"
+            "port was written from its exported graph, and was judged on inputs and sizes drawn for this verdict.\n"
+        )
+    elif migration.fidelity is Fidelity.EMULATED:
         lanes = counted_lanes(migration.warp_sizes)
         yield (
             "porter executed both on the CPU: the CUDA original at 32 lanes with its own SIMT executor, the port,\n"

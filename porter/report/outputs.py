@@ -29,7 +29,7 @@ def output_texts(migration: Migration, folder: Path, machine: Machine, *, with_c
     stem = migration.source.path.stem
     report = folder / f"{stem}.{migration.target.backend}.report.json"  # each target has its own
     texts = {folder / file.name: file.text for file in migration.files}
-    if with_contract and migration.contracts:
+    if with_contract and migration.contracts and not migration.of_module:
         texts[folder / f"{stem}.contract.toml"] = dumps(migration.contracts)
     texts[report.with_suffix(".md")] = migration_markdown(migration, machine)
     texts[report] = encode_json(migration_document(migration, (*texts, report)))

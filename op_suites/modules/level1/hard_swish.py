@@ -1,0 +1,17 @@
+"""A swish of straight lines."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return nn.functional.hardswish(x)
+
+
+def get_inputs():
+    return [torch.randn(4096, 2048)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,21 @@
+"""A learned slope for each channel."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.act = nn.PReLU(channels)
+
+    def forward(self, x):
+        return self.act(x)
+
+
+def get_inputs():
+    return [torch.randn(32, 64, 56, 48)]
+
+
+def get_init_inputs():
+    return [64]

@@ -1,0 +1,17 @@
+"""The self-normalising exponential unit."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.selu(x)
+
+
+def get_inputs():
+    return [torch.randn(4096, 2048)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,55 @@
+"""A PyTorch module as a tensor program: exported at a few sizes in the process that holds it, read, and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+from porter.contract.contract import Contract, ScalarArg, TensorArg
+from porter.ir.tensor.program import TensorProgram
+from porter.ir.tensor.verify import MalformedError, verify
+from porter.lift.exported.joining import joined
+from porter.lift.exported.lifting import lifted
+from porter.lift.nodes import NotLiftedError
+from porter.oracle.python_calling import NoAnswerError
+from porter.oracle.python_reference import PythonStandard
+
+_EXPORTS = 6  # of which a number of the formula is recognised by how it changes over them
+_DRAWS = 24
+_SEED = 4_021
+_POOL = (5, 6, 7, 9, 10, 11, 13, 17, 19, 23, 29, 31, 37)
+
+
+def program_of(standard: PythonStandard, contract: Contract) -> TensorProgram:
+    """Returns what the module of `standard` computes under its own `contract`.
+
+    Raises `NotLiftedError`, which names the operator that has no word, or why it cannot be exported. The program is a
+    proposal until what was made of it has been compared with the module.
+    """
+    arguments = [one if isinstance(one, TensorArg) else None for one in contract.arguments]
+    held = [f"{one.name} is {one.value}" for one in contract.arguments if isinstance(one, ScalarArg)]
+    sizes = _sizes(standard, contract)
+    try:
+        outputs = [lifted(standard.exported(at), arguments) for at in sizes]
+    except NoAnswerError as error:
+        raise NotLiftedError(f"torch.export: {error}") from error
+    program = joined(contract, sizes, outputs, held)
+    try:
+        verify(program)
+    except MalformedError as error:
+        raise NotLiftedError(f"its formula breaks a rule of the tensor IR: {error}") from error
+    return program
+
+
+def _sizes(standard: PythonStandard, contract: Contract) -> list[Mapping[str, int]]:
+    """Returns different sizes at which the module runs; one choice where none of its sizes may vary."""
+    draw = Random(_SEED)
+    found: list[Mapping[str, int]] = []
+    for _ in range(_DRAWS):
+        targets = {symbol: draw.choice(_POOL) for symbol in contract.symbols}
+        near = standard.sizes_near(contract, targets)
+        if near is not None and near not in found:
+            found.append(near)
+        if len(found) == _EXPORTS or not contract.symbols:
+            break
+    return found or [contract.workloads[0].sizes]

@@ -1,0 +1,104 @@
+"""Makes one tensor program of what a module computes at several sizes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from porter.contract.contract import Contract
+from porter.contract.expressions import evaluate
+from porter.ir.tensor.notation import quantity_text
+from porter.ir.tensor.places import used_names
+from porter.ir.tensor.program import Input, Output, TensorProgram
+from porter.lift.answer import FittedOutput
+from porter.lift.exported.lifting import coordinate_name
+from porter.lift.nodes import NotLiftedError
+from porter.lift.size_products import Quantities
+from porter.lift.sizes import Joining
+from porter.lift.structure import structure
+
+_STRIDES = range(1, 9)
+_MOST_OFFSET = 33
+Outputs = Sequence[FittedOutput]
+
+
+def joined(
+    contract: Contract, sizes: Sequence[Mapping[str, int]], outputs: Sequence[Outputs], assumptions: Sequence[str]
+) -> TensorProgram:
+    """Returns the program whose outputs at each of `sizes`, values of the contract's symbols, are those of `outputs`.
+
+    Raises `NotLiftedError` where these differ in more than numbers, or a number is no expression over the sizes.
+    """
+    sizes, outputs = _agreeing(sizes, outputs)
+    columns = enumerate(zip(*outputs, strict=True))
+    program = TensorProgram(
+        contract.entry.name,
+        contract.symbols,
+        (),
+        tuple(Input(tensor.name, tensor.dtype, tensor.shape) for tensor in contract.tensors),
+        tuple(_output(number, sizes, own) for number, own in columns),
+        tuple(assumptions),
+    )
+    used = used_names(program)
+    symbols = tuple(name for name in program.symbols if name in used)
+    return TensorProgram(program.name, symbols, (), program.inputs, program.outputs, program.assumptions)
+
+
+def _agreeing(
+    sizes: Sequence[Mapping[str, int]], outputs: Sequence[Outputs]
+) -> tuple[Sequence[Mapping[str, int]], Sequence[Outputs]]:
+    """Returns the sizes at which outputs differ in numbers alone: at others an axis has a single element.
+
+    Raises `NotLiftedError` where these are not most of them.
+    """
+    groups: dict[object, list[int]] = {}
+    for place, own in enumerate(outputs):
+        key = tuple((one.name, one.dtype, len(one.shape), structure(one.body)) for one in own)
+        groups.setdefault(key, []).append(place)
+    kept = max(groups.values(), key=len)
+    if 2 * len(kept) <= len(outputs):
+        raise NotLiftedError("what is computed differs with the sizes")
+    return [sizes[place] for place in kept], [outputs[place] for place in kept]
+
+
+def _output(number: int, sizes: Sequence[Mapping[str, int]], parts: Sequence[FittedOutput]) -> Output:
+    first = parts[0]
+    values = [{name: Fraction(value) for name, value in at.items()} for at in sizes]
+    try:
+        body = Joining(values).expression([part.body for part in parts])
+    except NotLiftedError as error:
+        raise NotLiftedError(f"{first.name}: {error}") from error
+    columns = list(zip(*(part.shape for part in parts), strict=True))
+    shape = tuple(extent_text(sizes, column) for column in columns)
+    names = tuple(coordinate_name(number, axis) for axis in range(len(shape)))
+    return Output(first.name, first.dtype, names, shape, body)
+
+
+def extent_text(sizes: Sequence[Mapping[str, int]], extents: Sequence[int]) -> str:
+    """Returns the expression over the sizes that an extent is.
+
+    Raises `NotLiftedError` where it is no product of sizes, no sum of two, and no count of windows along one.
+    """
+    values = [{name: Fraction(value) for name, value in at.items()} for at in sizes]
+    try:
+        return quantity_text(Quantities(values).fitted([Fraction(extent) for extent in extents])).text
+    except NotLiftedError:
+        pass
+    for text in _candidates(sizes[0], extents[0]):
+        if [evaluate(text, at) for at in sizes] == list(extents):
+            return text
+    shown = ", ".join(map(str, extents))
+    raise NotLiftedError(f"an extent has no known form over the sizes: {shown}")
+
+
+def _candidates(at: Mapping[str, int], extent: int) -> Iterator[str]:
+    """Yields expressions that are `extent` at the sizes `at`: sums of two sizes, then windows along one."""
+    for first, second in itertools.combinations(at, 2):
+        yield f"{first} + {second}"
+    for stride, symbol in itertools.product(_STRIDES, at):
+        for more in range(stride):
+            offset = stride * (extent - 1) + more - at[symbol]
+            if abs(offset) < _MOST_OFFSET:
+                moved = f"{symbol} {'+' if offset >= 0 else '-'} {abs(offset)}"
+                yield f"({moved}) // {stride} + 1" if stride > 1 else f"{moved} + 1"
