@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from porter.evolve.features import Family, Memory, Parallel, cell
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.parse import parse
+from porter.source.program import Function, Program
 from porter.source.text import Source
+from porter_maca.ways import launched_together
 
 _VECTOR = re.compile(
     r"(?:float|int|uint|short|ushort|half|bfloat16|double|longlong)[248]|__half2|__maca_bfloat162|half2"
@@ -21,23 +24,46 @@ _ATOMIC = re.compile(r"atomic(?:Add|Max|Min|CAS|Exch|Or|And|Xor|Inc|Dec|Sub)\w*"
 
 
 def features(text: str) -> tuple[int, ...]:
-    """The cell of a source."""
+    """The cell of a source: the highest of those of its ways.
+
+    A way is what one call launches. Where a launcher chooses, as between rows that are aligned and others, the form
+    that is there for speed tells what the source does, and not the one that stands beside it for all other sizes.
+    """
     program = parse(Source(Path("candidate"), text))
-    bodies = [f.body_text for f in (*program.kernels, *program.device_functions)]
-    heads = [program.source.slice(f.header) for f in program.kernels]
-    code = [t for part in (*heads, *bodies) for t in significant(tokens(part)) if t.kind is TokenKind.IDENTIFIER]
-    words = {token.text for token in code}
-    shared = any(f.shared for f in (*program.kernels, *program.device_functions))
+    ways = launched_together(program) or frozenset({frozenset(kernel.name for kernel in program.kernels)})
+    return max(_of_way(program, way) for way in ways)
+
+
+def _of_way(program: Program, kernels: frozenset[str]) -> tuple[int, ...]:
+    launched = [kernel for kernel in program.kernels if kernel.name in kernels]
+    functions = _reached(program, launched)
+    heads = [program.source.slice(kernel.header) for kernel in launched]
+    words = frozenset().union(*(_words(part) for part in (*heads, *(f.body_text for f in functions))))
+    shared = any(f.shared for f in functions)
     together = shared or _any(_EXCHANGE, words)
-    launched = {launch.kernel for launch in program.launches}
-    return cell(_memory(words, shared=shared), _parallel(words, len(launched), together), _family(words, together))
+    return cell(_memory(words, shared=shared), _parallel(words, len(kernels), together), _family(words, together))
 
 
-def _any(pattern: re.Pattern[str], words: set[str]) -> bool:
+def _reached(program: Program, kernels: Sequence[Function]) -> list[Function]:
+    """The kernels and the device functions that they name, one by another."""
+    found, open_ones = [], list(kernels)
+    while open_ones:
+        function = open_ones.pop()
+        found.append(function)
+        named = _words(function.body_text)
+        open_ones += [f for f in program.device_functions if f.name in named and f not in found and f not in open_ones]
+    return found
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(t.text for t in significant(tokens(text)) if t.kind is TokenKind.IDENTIFIER)
+
+
+def _any(pattern: re.Pattern[str], words: frozenset[str]) -> bool:
     return any(pattern.fullmatch(word) for word in words)
 
 
-def _memory(words: set[str], *, shared: bool) -> Memory:
+def _memory(words: frozenset[str], *, shared: bool) -> Memory:
     if _any(_ASYNC, words):
         return Memory.PIPELINED
     if shared:
@@ -45,7 +71,7 @@ def _memory(words: set[str], *, shared: bool) -> Memory:
     return Memory.WIDE if _any(_VECTOR, words) else Memory.PLAIN
 
 
-def _parallel(words: set[str], launched: int, together: bool) -> Parallel:
+def _parallel(words: frozenset[str], launched: int, together: bool) -> Parallel:
     if launched > 1 or _any(_ATOMIC, words):
         return Parallel.PROGRAMS
     if together:
@@ -53,7 +79,7 @@ def _parallel(words: set[str], launched: int, together: bool) -> Parallel:
     return Parallel.LOOP if words & {"for", "while", "do"} else Parallel.ELEMENT
 
 
-def _family(words: set[str], together: bool) -> Family:
+def _family(words: frozenset[str], together: bool) -> Family:
     if _any(_PRODUCT, words):
         return Family.PRODUCT
     if _any(_SCAN, words):

@@ -91,6 +91,26 @@ def test_features_of_a_source(before, after, cell):
     assert features(TEXT.replace(before, after, 1) if before else TEXT) == cell
 
 
+CHOSEN = """\
+__device__ float4 pack(const float* x) { return *reinterpret_cast<const float4*>(x); }
+__global__ void copy_packs(const float* x, float* y, int n) { y[threadIdx.x] = pack(x + 4 * threadIdx.x).x; }
+__global__ void copy_tail(const float* x, float* y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; }
+void run(const float* x, float* y, int n) {
+    if (n % 4 == 0) copy_packs<<<1, 32>>>(x, y, n);
+    else copy_tail<<<1, 32>>>(x, y, n);
+}
+"""
+
+
+def test_a_choice_between_kernels_is_told_by_the_faster_one():
+    assert features(CHOSEN) == (1, 0, 0)
+    assert features(CHOSEN.replace("    else ", "    ")) == (1, 3, 0)
+    returned = CHOSEN.replace(
+        "copy_packs<<<1, 32>>>(x, y, n);\n    else", "{ copy_packs<<<1, 32>>>(x, y, n); return; }\n   "
+    )
+    assert features(returned) == (1, 0, 0)
+
+
 ELEMENTS = """\
 #include <mc_runtime.h>
 
