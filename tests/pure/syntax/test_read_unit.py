@@ -411,3 +411,9 @@ def test_a_constant_of_a_class_is_none_of_a_namespace_that_is_called_alike():
     assert unit.variables_named("impl::Config::kWidth", ()) == unit.variables_named("Other::kWidth", ()) == ()
     assert [v.name for v in unit.variables_named("kWidth", ())] == ["kWidth"]
     assert [v.name for v in unit.variables_named("renamed::kDepth", ())] == ["kDepth"]
+
+
+def test_a_program_is_read_once_and_anew_where_a_macro_is_set():
+    program = parse(Source(Path("op.cu"), "#ifdef WIDE\n__global__ void k() {}\n#endif\n__global__ void j() {}\n"))
+    assert read_unit(program) is read_unit(program)
+    assert [f.head.name for f in read_unit(program, (), ("WIDE",)).kernels] == ["k", "j"]
