@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from porter.evaluate.migration import MigrateOptions
 
 PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
+    list[Path], typer.Argument(metavar="PATH", parser=named_path, help="CUDA sources, or directories of them.")
 ]
 OutOption = Annotated[
     Path, typer.Option("--out", "-o", metavar="DIR", parser=named_path, help="The folder for ports and reports.")

@@ -155,6 +155,8 @@ def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], conso
         results.append(result)
         if not console.json:
             console.show(suite_text(result, suite_tables(result)))
+        if not (console.json or console.quiet):
+            console.show(_next_step(options))
     if console.json:
         documents = [suite_document(result, suite_tables(result)) for result in results]
         console.document({"runs": documents} if len(documents) > 1 else documents[0])
@@ -171,6 +173,13 @@ def _beginning(operators: Sequence[Operator], options: SuiteOptions) -> Text:
 
     about = f"{counted(len(operators), 'operator')} for {options.target}, {options.jobs} at once, into {options.folder}"
     return Text(f"{about}; after Ctrl-C the same command goes on", "dim")
+
+
+def _next_step(options: SuiteOptions) -> Text:
+    """Returns how the run is read in a browser."""
+    from rich.text import Text
+
+    return Text(f"porter report {options.folder} --format html -o {options.target}.html makes a page of this", "dim")
 
 
 @suite.command("list")

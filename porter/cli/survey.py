@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from porter.report.survey import Survey, Surveyed
 
 PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
+    list[Path], typer.Argument(metavar="PATH", parser=named_path, help="CUDA sources, or directories of them.")
 ]
 
 
