@@ -35,7 +35,7 @@ class Local:
                 folder, local_files_only=True, use_safetensors=True, dtype="auto"
             )
         except (OSError, ValueError) as error:
-            raise InputError(f"{folder}: no model of transformers: {error}") from error
+            raise InputError(f"{folder}: this is not a model of transformers: {error}") from error
         torch.nn.Module.to(network, "cuda" if torch.cuda.is_available() else "cpu")
         return cls(network, tokenizer)
 

@@ -58,7 +58,7 @@ def _right(contract: Contract) -> Iterator[str]:
     for dtype, tolerance in contract.tolerance.items():
         yield (
             f"An element of {dtype.value} is right where |got - want| <= {tolerance.atol:g} + "
-            f"{tolerance.rtol:g} * |want|, and what the original itself loses by rounding comes on top."
+            f"{tolerance.rtol:g} * |want|, and the original's own rounding error is added to that."
         )
 
 

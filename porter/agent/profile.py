@@ -92,7 +92,7 @@ def read_profile(path: Path) -> Profile:
     try:
         return _profile(tomllib.loads(path.read_text("utf-8")))
     except (OSError, ValueError, UsageError) as error:
-        raise InputError(f"{path}: no profile of models: {error}", "docs/agent.md has one") from error
+        raise InputError(f"{path}: this is not a profile of models: {error}", "docs/agent.md has one") from error
 
 
 def profile_of_text(text: str) -> Profile:
@@ -160,7 +160,7 @@ def _row(values: Mapping[str, object]) -> ModelRow:
         wanted = _TYPES[key]
         value = _number(key, value) if wanted is float else value  # noqa: PLW2901
         if type(value) is not wanted:
-            raise UsageError(f"{key} is a {wanted.__name__}, not {value!r}")
+            raise UsageError(f"{key} has to be of the type {wanted.__name__}, not {value!r}")
         read[key] = value
     return ModelRow(**read)
 

@@ -75,5 +75,5 @@ def _read(path: Path) -> tuple[object, Answer | str]:
         row = document["answer"]
         answer = Answer(str(row["text"]), Ending(row["ending"]), Usage(**row["usage"]), tuple(row["tries"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: no recorded answer: {error}", "delete the file to ask again") from error
+        raise InputError(f"{path}: this is not a recorded answer: {error}", "delete the file to ask again") from error
     return question, answer

@@ -11,6 +11,7 @@ from rich.text import Text
 from porter.cli.console import Console
 from porter.evaluate.migration import Progress
 from porter.evaluate.outcome import outcome_words
+from porter.report.counting import counted
 from porter.report.verdict import OUTCOME_STYLES
 from porter.suite.operators import Operator
 from porter.suite.result import Result
@@ -50,8 +51,8 @@ class SuiteProgress:
             self.console.show(Text.assemble(outcome, f"  {result.key}  {result.seconds:.0f} s, {left} to go"))
 
     def _show(self) -> None:
-        counts = f"{self.done} of {self.total} operators"
-        self.console.how_to_go_on = f"{counts} are done and kept in {self.folder}; the same command does the others"
+        counts = f"{self.done} of {counted(self.total, 'operator')}"
+        self.console.how_to_go_on = f"{counts} done and kept in {self.folder}; the same command does the others"
         named = ", ".join(self.running[:_MOST_NAMED])
         more = f" and {len(self.running) - _MOST_NAMED} more" if len(self.running) > _MOST_NAMED else ""
-        self.step(f"{counts} are done; running {named}{more}" if named else f"{counts} are done")
+        self.step(f"{counts} done; running {named}{more}" if named else f"{counts} done")

@@ -41,7 +41,7 @@ def entries(folder: Path) -> Iterator[Entry]:
     try:
         content = (folder / NAME).read_bytes()
     except OSError as error:
-        raise InputError(f"{folder}: no run of a search: {error.strerror}") from error
+        raise InputError(f"{folder}: there is no search in it: {error.strerror}") from error
     for number, raw in enumerate(content.splitlines(keepends=True), start=1):
         if raw.endswith(b"\n"):
             if number == 1:

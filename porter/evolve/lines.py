@@ -59,7 +59,7 @@ class Lines:
             kind, seconds = EVENTS[plain.pop("event")], self._value(float, plain.pop("seconds"))
             event = self._record(kind, plain)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"no line of a search: {error!r}") from error
+            raise InputError(f"this is not a line of a search: {error!r}") from error
         assert isinstance(event, Event)
         assert isinstance(seconds, int | float)
         return Line(event, seconds)

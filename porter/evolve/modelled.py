@@ -19,7 +19,7 @@ from porter.evolve.evaluator import Ranked
 from porter.evolve.scored import Measure, Score
 from porter.evolve.subject import Subject
 
-_NO_COST = "no device measures here, and the model of {} does not reach: {}"
+_NO_COST = "there is no device to measure on, and the cost model of {} has no answer: {}"
 
 
 @dataclass(frozen=True)

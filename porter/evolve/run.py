@@ -103,7 +103,10 @@ def improve(
     """
     if (folder / NAME).exists():
         if not wanted.again:
-            raise InputError(f"{folder}: holds a search already", f"--resume, porter resume {folder}, or --out")
+            raise InputError(
+                f"{folder}: holds a search already",
+                f"go on with it by --resume or `porter resume {folder}`, or name another --out",
+            )
         if _is_of(migration, options, folder):
             return resume(folder, options, wanted.budget, wanted.jobs, progress, wanted.model, wanted.tell)
         shutil.rmtree(folder)

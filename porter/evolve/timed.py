@@ -152,7 +152,7 @@ class TimedScorer:
         """Those of each workload; why there are none where there are not."""
         timed = candidates[0].timed if isinstance(candidates, tuple) else None
         if timed is None:
-            return "nothing answers on the device" if isinstance(candidates, tuple) else candidates.because
+            return "there is no entry to run on the device" if isinstance(candidates, tuple) else candidates.because
         rule = StopRule(
             budget_s=_BUDGET_S, warm_blocks=_WARM_BLOCKS, least_blocks=_LEAST_BLOCKS, slowest=1 / self._best
         )

@@ -109,7 +109,7 @@ def _read_archive(path: Path) -> dict[str, bytes]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"{path}: it is damaged, or no recording: {error}", "`porter record` makes one") from error
+        raise InputError(f"{path}: it is damaged, or not a recording: {error}", "`porter record` makes one") from error
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

@@ -35,7 +35,7 @@ def read(text: str) -> World:
             int(plain["considered"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"no plan of porter's: {error!r}") from error
+        raise InputError(f"this is not a plan of porter's: {error!r}") from error
 
 
 def _intent(plain: _Plain) -> Intent:

@@ -298,7 +298,7 @@ def test_a_plan_and_its_document_are_the_same(intents, tries, goes_on):
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 9}', '{"version": 1, "tries": 3, "intents": [{}]}'])
 def test_a_document_that_is_none_is_refused(text):
-    with pytest.raises(InputError, match="no plan of porter's"):
+    with pytest.raises(InputError, match="not a plan of porter's"):
         document.read(text)
 
 

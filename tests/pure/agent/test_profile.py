@@ -61,8 +61,8 @@ def test_a_folder_is_a_local_model(tmp_path):
         ("[[model]]\nweight = 1", "has no name"),
         ('[[model]]\nname = "a"\ncolour = "red"', "has no colour"),
         ('[[model]]\nname = "a"\ntop_p = "high"', "top_p is a number"),
-        ('[[model]]\nname = "a"\ntries = 1.5', "tries is a int"),
-        ("[[model", "no profile of models"),
+        ('[[model]]\nname = "a"\ntries = 1.5', "tries has to be of the type int"),
+        ("[[model", "not a profile of models"),
     ],
 )
 def test_a_file_that_is_no_profile_is_named(tmp_path, text, words):

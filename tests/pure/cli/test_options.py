@@ -2,6 +2,8 @@
 
 import pytest
 
+from porter.cli.search import model_words
+
 KERNEL = "__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }\n"
 MIGRATE = ["migrate", "k.cu", "--target", "maca"]
 JUDGE = ["verify", "k.cu", "--against", "k.cu"]
@@ -25,6 +27,7 @@ JUDGE = ["verify", "k.cu", "--against", "k.cu"]
         ([*MIGRATE, "--tokens", "9"], "--tokens is what a model may spend, and none is named"),
         ([*MIGRATE, "--base-url", "http://localhost"], "there are settings for a model, but no model is named"),
         ([*MIGRATE, "--recording", "."], "--recording answers in the place of a model, and none is named"),
+        (["suite", "run", "op_suites", "--target", "maca", "--tokens", "9"], "--tokens is what a model may spend"),
         (["suite", "run", "op_suites", "--target", "maca", "--patience", "3"], "--patience applies to a search"),
         (["suite", "run", "op_suites", "--target", "maca", "--out", "k.cu"], "--out k.cu: k.cu is not a directory"),
         (["suite", "new", "k.cu", "--out", "k.cu"], "--out k.cu: k.cu is not a directory"),
@@ -72,3 +75,12 @@ def test_an_empty_path_which_an_unset_variable_leaves_names_nothing(porter, argu
     done = porter(*arguments)
     assert (done.code, done.stdout) == (2, "")
     assert "an empty path names nothing" in done.stderr
+
+
+def test_a_suite_hands_on_the_models_that_it_was_given(tmp_path):
+    file = tmp_path / "models.toml"
+    file.write_text('[[model]]\nname = "large"\nbase_url = "http://localhost:1/v1"\n')
+    words = model_words(["tiny"], "http://localhost:2/v1", file, ["attempts=2"], 90_000)
+    url, tokens = ("--base-url", "http://localhost:2/v1"), ("--tokens", "90000")
+    assert words == ("--model", "tiny", "--model-set", "attempts=2", *url, "--models", str(file), *tokens)
+    assert model_words(None, "", None, None, None) == ()

@@ -109,7 +109,7 @@ def _number(b: Builder, value: RValue) -> Number:
 
 def _part(b: Builder, value: RValue, type_: Record, name: str) -> RValue:
     if not isinstance(value, Fields) or name not in dict(value.parts):
-        raise b.problem(f"what is no '{type_.name}' is assigned to one")
+        raise b.problem(f"a value of another type is assigned to a '{type_.name}'")
     return value.part(name)
 
 
