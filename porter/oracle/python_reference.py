@@ -172,7 +172,7 @@ class PythonStandard:
 
     @cached_property
     def _sizes(self) -> Sizes:
-        found = find_sizes(self._written, self._describe)
+        found = find_sizes(self._written, self._describe, self._runs)
         if found is None:
             large = "it does not run at sizes that are small enough to be executed here"
             raise InputError(f"{self.source.path}: {large}", _STATE_IT.format(self.source.path.name))
@@ -185,6 +185,19 @@ class PythonStandard:
             return description("\n".join(text)) if run.finished else None
         except ValueError:
             return None
+
+    def _runs(self, sizes: Sizes) -> bool:
+        """Returns whether it answers to contents of its own at the smallest of `sizes`."""
+        tiny = Workload("tiny", sizes.tiny, _SEED)
+        entry = Entry(EntryKind.TORCH, "forward")
+        contract = Contract(self.source.path.stem, "other", entry, (), tuple(sizes.symbols), (), (tiny,), {})
+        drawn = Drawn(sizes.extents(tiny.sizes), signed=False, arguments=self._written.arguments)
+        asking = Asking(self.worker, contract, tiny, drawn)
+        try:
+            asking.results(asking.arguments())
+        except NoAnswerError:
+            return False
+        return True
 
     @cached_property
     def _signed(self) -> bool:

@@ -14,6 +14,7 @@ from math import prod
 from porter.oracle.python_question import Description
 
 Describe = Callable[[Mapping[int, int]], Description | None]
+Runs = Callable[["Sizes"], bool]
 
 _LARGE = 16  # as in the process of the reference: what is larger means the same wherever it stands
 MAX_ELEMENTS = 1 << 20  # of all tensors of a question together
@@ -38,15 +39,22 @@ class Sizes:
         return {written: sizes[symbol] for symbol, written in self.symbols.items()}
 
 
-def find_sizes(written: Description, describe: Describe) -> Sizes | None:
-    """Sizes at which the reference runs and nothing is large; None where there are none."""
-    varying = _varying(written)
+def find_sizes(written: Description, describe: Describe, runs: Runs = lambda _: True) -> Sizes | None:
+    """Sizes at which the reference runs and nothing is large; None where there are none.
+
+    Shapes do not show all: a class may lie beyond the scores, one extent of which was the number of classes. So the
+    first sizes at which it `runs` on contents are preferred.
+    """
+    varying, first = _varying(written), None
     for chosen in _choices(list(varying.values())):
         symbols = {symbol: extent for symbol, extent in varying.items() if extent in chosen}
         found = [_first(written, symbols, targets, describe) for targets in (_tiny(symbols), _odd(written, symbols))]
         if found[0] is not None:
-            return Sizes(symbols, found[0], found[1] or found[0])
-    return None
+            sizes = Sizes(symbols, found[0], found[1] or found[0])
+            if runs(sizes):
+                return sizes
+            first = first or sizes
+    return first
 
 
 def _varying(written: Description) -> dict[str, int]:

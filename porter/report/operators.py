@@ -31,9 +31,10 @@ def operators_document(operators: Sequence[Operator]) -> dict[str, Json]:
 
 
 def operator_text(operator: Operator) -> Text:
-    """One operator: its files, and its contract as it stands."""
+    """One operator: its files, and its contract, or the module that is all of it, as it stands."""
     files = columns([(name, str(path)) for name, path in _files(operator)])
-    return Text.assemble((operator.key, "bold"), "\n", files, "\n", operator.contract.read_text("utf-8").rstrip())
+    told = (operator.source if operator.module else operator.contract).read_text("utf-8")
+    return Text.assemble((operator.key, "bold"), "\n", files, "\n", told.rstrip())
 
 
 def operator_document(operator: Operator) -> dict[str, Json]:

@@ -134,4 +134,6 @@ def _of_node(node: Node) -> Polynomial:
             return _of_node(left) - _of_node(right)
         case Binary("*", left, right):
             return _of_node(left) * _of_node(right)
+        case Binary("/", left, right):  # of sizes, which are not below zero: the same in every language as this
+            return Polynomial.atom(render(Binary("//", left, right)))
     return Polynomial.atom(render(node))

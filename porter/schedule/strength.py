@@ -16,8 +16,8 @@ def reduced(node: Apply, is_of_row: Callable[[Node], bool]) -> Node:
     """Returns `node` with powers and quotients written out, one level deep.
 
     What is divided by a number of the whole row is multiplied by its reciprocal, which is computed once a row; factors
-    of the whole row are multiplied with each other first. `expm1`, `log1p` and `tanh` are written with `exp` and `log`,
-    which devices have: their error is that of a float at 1, which the comparison with the original has to allow.
+    of the whole row are multiplied with each other first. `log1p` and `tanh` are written with `exp` and `log`, which
+    devices have: their error is that of a float at 1, which the comparison with the original has to allow.
     """
     match node:
         case Apply("power", (base, Number(quantity))):
@@ -27,8 +27,6 @@ def reduced(node: Apply, is_of_row: Callable[[Node], bool]) -> Node:
             return root if above == ONE else Apply("multiply", (above, root))
         case Apply("divide", (above, below)) if above != ONE and is_of_row(below) and not is_of_row(above):
             return Apply("multiply", (above, Apply("divide", (ONE, below))))
-        case Apply("expm1", (inner,)):
-            return Apply("add", (Apply("exp", (inner,)), MINUS_ONE))
         case Apply("log1p", (inner,)):
             return Apply("log", (Apply("add", (ONE, inner)),))
         case Apply("tanh", (inner,)):

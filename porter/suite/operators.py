@@ -15,17 +15,34 @@ from porter.source.encoding import read_text
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A CUDA kernel with its contracts, one for each element type, and its definition in plain torch."""
+    """A CUDA kernel with its contracts, one for each element type, and its definition in plain torch.
+
+    Or a PyTorch module, which is all of that: the file of the name `module` in `folder`.
+    """
 
     suite: str
     category: str
     name: str
     folder: Path
+    module: str = ""
 
     @property
     def key(self) -> str:
         """Returns what no other operator is called, and where its results lie: `kernelbench/norm/layer_norm`."""
         return f"{self.suite}/{self.category}/{self.name}"
+
+    @property
+    def source(self) -> Path:
+        """Returns what is ported."""
+        return self.folder / self.module if self.module else self.kernel
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Returns all that it consists of."""
+        if self.module:
+            return (self.source,)
+        every = (path for path in self.folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        return tuple(sorted(path for path in every if not path.name.startswith(".")))
 
     @property
     def kernel(self) -> Path:
@@ -43,8 +60,11 @@ class Operator:
         return self.folder / "reference.py"
 
     def contracts(self) -> tuple[Contract, ...]:
-        """The contracts of `forward`. Raises `InputError` where they cannot be read, `ContractError` where they err."""
-        return load_contracts(self.contract)
+        """The contracts of `forward`; a module has none but itself.
+
+        Raises `InputError` where they cannot be read, `ContractError` where they err.
+        """
+        return () if self.module else load_contracts(self.contract)
 
 
 def operators(root: Path) -> tuple[Operator, ...]:

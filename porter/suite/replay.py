@@ -26,9 +26,11 @@ from porter.evaluate.outcome import KernelsVerified, NotVerified, Outcome, Verif
 from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
+from porter.evaluate.verify import verify
 from porter.native.place import missing_device
 from porter.registry import find_backend, find_target
 from porter.report.document import Json, encode_json
+from porter.report.judgement import judgement_document
 from porter.report.migration_document import migration_document
 from porter.source.headers import DiskHeaders
 from porter.source.load import read_sources
@@ -80,6 +82,8 @@ def main(port: str, original: str, target: str, arch: str, cache: str) -> None:
 def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     operator = Operator("", "", "", folder)
     backend = find_backend(options.target)
+    if not operator.kernel.is_file():
+        return _held_to_module(port, folder, options)
     (source,) = read_sources(operator.kernel)[:1]
     original = original_side(parse(source, headers=DiskHeaders(())), (), ())
     drawing = hashlib.blake2b(operator.contract.read_bytes(), digest_size=_SEED_BYTES)
@@ -96,6 +100,14 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
         beside = Subject(candidate, original, device, of_cuda(original, None))
         migration = replace(migration, entries=timed_if_possible(migration.entries, beside, plain, _unheard))
     return migration_document(migration, ())
+
+
+def _held_to_module(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
+    """Returns what comes of the port of the module that lies in `folder`, asked for the same as every time."""
+    (module,) = folder.glob("*.py")
+    seed = int.from_bytes(hashlib.blake2b(module.read_bytes(), digest_size=_SEED_BYTES).digest(), "little")
+    verdict = verify(port, module, replace(options, seed=seed, timed=not missing_device()), _unheard)
+    return judgement_document(verdict)
 
 
 def _unrun(original: Side, candidate: Port, device: Target, refused: Outcome) -> Migration:

@@ -147,11 +147,15 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     """The operator migrated into its folder of the run, with what the port was held to beside it."""
     begin = time.monotonic()
     folder = options.folder / operator.key
-    reference = ("--reference", str(operator.reference)) if operator.reference.is_file() else ()
+    # A module is judged as a candidate is, which takes longer than what a contract asks for.
+    limit = ("--limit", str(options.limit_s))
+    contract = limit if operator.module else ("--contract", str(operator.contract))
+    has_reference = not operator.module and operator.reference.is_file()
+    reference = ("--reference", str(operator.reference)) if has_reference else ()
     if options.fresh or not options.rounds:
         shutil.rmtree(folder / _SEARCH.format(options.target), ignore_errors=True)
     document = children.ask(
-        *("porter", "migrate", str(operator.kernel), "--contract", str(operator.contract), "-o", str(folder)),
+        *("porter", "migrate", str(operator.source), *contract, "-o", str(folder)),
         *(
             "--target",
             options.target,
@@ -167,7 +171,10 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     result = result_of(document, operator, _digest(operator, options), time.monotonic() - begin, options.folder)
     if not result.is_of_machine:
         shutil.rmtree(folder / ORIGINAL, ignore_errors=True)
-        shutil.copytree(operator.folder, folder / ORIGINAL, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        for file in operator.files:
+            kept = folder / ORIGINAL / file.relative_to(operator.folder)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, kept)
     return result
 
 

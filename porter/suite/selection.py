@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from porter.errors import InputError, UsageError
+from porter.evaluate.standards import is_reference
 from porter.suite.operators import Operator, View, views
 
 _KERNEL, _VIEWS = "kernel.cu", "views.toml"
+_LEVEL = re.compile(r"level\d+")
 
 
 def find_operators(root: Path, view: str = "") -> tuple[Operator, ...]:
     """The operators in `root`, a folder of suites or any folder within, in the order of their keys.
 
-    Raises `InputError` where there is none or one lacks its contract, `UsageError` for a view nobody defines.
+    Where there is no CUDA these are PyTorch modules: the files in `root/level1`, `root/level2` and so on, or in one of
+    these. Raises `InputError` where there is none or one lacks its contract, `UsageError` for a view nobody defines.
     """
     if not root.is_dir():
         raise InputError(f"{root}: no such folder", "a suite is a folder of <category>/<operator>/kernel.cu")
-    found = sorted((_operator(file.absolute()) for file in root.rglob(_KERNEL)), key=lambda one: one.key)
+    kernels = [_operator(file.absolute()) for file in root.rglob(_KERNEL)]
+    found = sorted(kernels or _modules(root.absolute()), key=lambda one: one.key)
     if not found:
-        raise InputError(f"{root}: no operator in it", f"an operator is a folder with {_KERNEL} and contract.toml")
+        hint = f"an operator is a folder with {_KERNEL} and contract.toml, or a PyTorch module level1/NAME.py"
+        raise InputError(f"{root}: no operator in it", hint)
     return _viewed(root, tuple(found), view) if view else tuple(found)
 
 
@@ -32,11 +39,18 @@ def dtypes_of(operator: Operator) -> tuple[str, ...]:
 
 def digest_of(operator: Operator) -> str:
     """Changes with any of its files."""
-    files = sorted(path for path in operator.folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    parts = (
-        part for path in files for part in (path.relative_to(operator.folder).as_posix().encode(), path.read_bytes())
-    )
+    named = ((path.relative_to(operator.folder).as_posix().encode(), path) for path in operator.files)
+    parts = (part for name, path in named for part in (name, path.read_bytes()))
     return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+def _modules(root: Path) -> Iterator[Operator]:
+    """Yields the modules of a folder in KernelBench's form, by level; other files of Python are none."""
+    levels = [root] if _LEVEL.fullmatch(root.name) else sorted(one for one in root.glob("level*") if one.is_dir())
+    for level in levels:
+        for file in sorted(level.glob("*.py")):
+            if is_reference(file):
+                yield Operator(level.parent.name, level.name, file.stem, level, file.name)
 
 
 def _operator(kernel: Path) -> Operator:

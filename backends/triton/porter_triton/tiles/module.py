@@ -37,7 +37,7 @@ from porter_triton.module import module_name
 from porter_triton.naming import function_of
 from porter_triton.tiles.values import UnprintableError, text, type_name
 
-_PRODUCT = "@triton.jit\ndef product(a, b):\n    return a * b\n"
+_PRODUCT = "@triton.jit\ndef product_of_two(a, b):\n    return a * b\n"
 
 
 def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile:

@@ -190,7 +190,7 @@ def _along(value: Fold | FoldIndex | Running) -> str:
     own = axes(value.value)
     place = sorted(own, reverse=True).index(value.axis)
     if isinstance(value, Fold) and value.combine is Combine.PRODUCT:
-        return f"tl.reduce({text(value.value)}, {place}, product)"
+        return f"tl.reduce({text(value.value)}, {place}, product_of_two)"
     name = names.get(value.combine)
     if name is None:
         raise UnprintableError(f"there is no running '{value.combine}' in Triton")
