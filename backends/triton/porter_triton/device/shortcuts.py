@@ -6,7 +6,7 @@ the time of an interpreted kernel goes into making them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -24,12 +24,14 @@ class _Scope(Protocol):
 
 
 _DIV_OR_MOD = 4  # its place among the arguments
+_Extents = Sequence[int | tl.constexpr]
 _block_types: dict[tuple[str, tuple[int, ...]], tl.block_type] = {}
 _shapes: dict[tuple[int, ...], tuple[tl.tuple, tl.constexpr]] = {}
 
 
 def remember() -> None:
     """Put the shortcuts in place, for the life of a process that interprets."""
+    tl.block_type.__init__ = _described(tl.block_type.__init__)
     tl.block_type.with_element_ty = lambda self, scalar: _tile(scalar, _extents(self))
     InterpreterBuilder.get_block_ty = lambda _self, scalar, shape: _tile(scalar, tuple(shape))
     tl.block_type.__eq__ = _equal
@@ -50,6 +52,21 @@ def _tile(scalar: tl.dtype, extents: tuple[int, ...]) -> tl.block_type:
     if key not in _block_types:
         _block_types[key] = tl.block_type(scalar, list(extents))
     return _block_types[key]
+
+
+def _described(original: Callable[[tl.block_type, tl.dtype, _Extents], None]) -> Callable[..., None]:
+    """The type of a tile, whose shape is looked at and whose name is written once for each element type and shape."""
+    known: dict[tuple[str, tuple[int, ...]], tuple[tl.tuple, int, str]] = {}
+
+    def described(self: tl.block_type, element_ty: tl.dtype, shape: _Extents) -> None:
+        key = element_ty.name, tuple(e.value if isinstance(e, tl.constexpr) else e for e in shape)
+        if key not in known:
+            original(self, element_ty, shape)
+            known[key] = self.shape, self.numel, self.name
+        self.element_ty = element_ty
+        self.shape, self.numel, self.name = known[key]
+
+    return described
 
 
 def _equal(self: tl.block_type, other: object) -> bool:
