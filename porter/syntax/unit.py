@@ -128,6 +128,7 @@ class Unit:
         return found
 
     def struct(self, name: str) -> tuple[StructTree, ...]:
-        """The struct called `name` and its specialisations."""
-        plain = unqualified(name)
-        return tuple(s for s in self.structs if unqualified(s.name) == plain)
+        """The struct called `name` and its specialisations; of several in different namespaces those it says."""
+        path = name.removeprefix("::").split("::")
+        alike = tuple(s for s in self.structs if unqualified(s.name) == unqualified(name))
+        return tuple(s for s in alike if s.name.split("::")[-len(path) :] == path) or alike

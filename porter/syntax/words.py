@@ -57,7 +57,7 @@ def expanded(
     what stands `behind` it in the same translation unit.
     """
     table = MacroTable()
-    for line in (*PREDEFINED, *defines):
+    for line in (*PREDEFINED, f'__FILE__="{source.path.name}"', *defines):
         name, _, value = line.partition("=")
         table.define(Definition.of(Macro(name, None, value if "=" in line else "1", source.span(0, 0))))
     toolkit = Source(Path("toolkit"), _TOOLKIT_MACROS)

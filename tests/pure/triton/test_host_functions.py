@@ -336,3 +336,31 @@ def test_an_array_of_a_struct_that_threads_index_is_refused():
     text = STEPS.replace("s.by[1]", "s.by[threadIdx.x % 2]")
     with pytest.raises(AssertionError, match="by"):
         launcher(f"{text} void f(float* y, const float* x, Steps s, int n) {{ moved<<<n, 32>>>(y, x, s, n); }}")
+
+
+def test_a_macro_may_make_the_name_of_the_file_wide():
+    text = """
+        #define WIDE_(x) L##x
+        #define WIDE(x) WIDE_(x)
+        inline void report(const wchar_t* file, int line) { throw std::runtime_error("failed"); }
+        #define DEMAND(c) if (!(c)) report(WIDE(__FILE__), __LINE__)
+        void f(float* y, const float* x, int n) { DEMAND(n > 0); scale<true><<<n, 256>>>(y, x, n); }"""
+    assert launcher(text).startswith('if not n > 0:\n    report("op.cu", ')
+
+
+def test_a_struct_that_holds_one_of_its_own_name_is_no_endless_row_of_fields():
+    text = """
+        namespace detail { struct Size { int rows; }; }
+        struct Size { detail::Size inner; int columns; };
+        void f(float* y, const float* x, Size size, int n) { scale<true><<<size.columns, 256>>>(y, x, n); }"""
+    assert launcher(text).startswith("scale[(size_columns,)](y, x, n,")
+
+
+def test_an_object_that_a_field_refers_to_is_not_taken_apart():
+    text = """
+        struct Map { int rows; struct Memory { Map& owner; int size; } memory; };
+        struct Memory { Map& owner; int size; };
+        void f(float* y, const float* x, Map map, Memory memory, int n) {
+          scale<true><<<map.rows + memory.size, 256>>>(y, x, n);
+        }"""
+    assert launcher(text).startswith("scale[(map_rows + memory_size,)](y, x, n,")

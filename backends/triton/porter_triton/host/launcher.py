@@ -196,11 +196,12 @@ def _record_of(cx: Context, name: str, kind: TypeName) -> Code | None:
 
 
 def _field(cx: Context, name: str, kind: TypeName, extents: tuple[int, ...]) -> Code:
-    """A field by name; an array is a sequence of its elements, each a parameter."""
+    """A field by name; an array is a sequence of its elements, each a parameter. What it refers to is no part of it."""
     if extents:
         parts = tuple(_field(cx, f"{name}_{i}", kind, extents[1:]) for i in range(extents[0]))
         return sequence(parts).typed(TypeName("std::array", (kind,)))
-    return _record_of(cx, name, kind) or Code(cx.python_name(name), kind_of(cx, kind), ctype=cx.type(kind))
+    inner = _record_of(cx, name, kind) if not kind.reference else None
+    return inner or Code(cx.python_name(name), kind_of(cx, kind), ctype=cx.type(kind))
 
 
 def _one_by_one(cx: Context, held: Code, default: Expression | None) -> str:

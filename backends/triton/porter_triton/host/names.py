@@ -57,7 +57,7 @@ def _predefined(cx: Context, node: Name) -> Code | None:
         return found
     if node.name.startswith(("cudaSuccess", "cudaMemcpy", "cudaStream", "cudaEvent")):
         return SUCCESS
-    if node.name in ("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
+    if node.name in ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
         return Code(expressions.repr_string(cx.function.head.name), Kind.STRING)
     return integer(node.line) if node.name == "__LINE__" else None
 

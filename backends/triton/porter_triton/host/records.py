@@ -33,8 +33,11 @@ def extents(cx: Context, field: Variable) -> tuple[int, ...]:
 
 
 def paths(cx: Context, name: str, kind: TypeName) -> Iterator[str]:
-    """`name`, or the paths of the fields of a struct: those of structs within it too, of an array its elements'."""
-    inner = fields(cx, kind)
+    """`name`, or the paths of the fields of a struct: those of structs within it too, of an array its elements'.
+
+    What a field refers to is another object's.
+    """
+    inner = fields(cx, kind) if not kind.reference or "." not in name else ()
     for field in inner:
         for index in product(*map(range, extents(cx, field))):
             element = "".join(f"[{i}]" for i in index)

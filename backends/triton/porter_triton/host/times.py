@@ -29,7 +29,7 @@ def is_moment(cx: Context, declared: TypeName) -> bool:
 def _is_stopwatch(cx: Context, struct: StructTree) -> bool:
     """Returns whether a struct holds moments or events, numbers beside them at most, and its methods only measure."""
     fields = [f.type for f in struct.fields if f.storage != "static"]
-    if any(f.pointers or cx.type(f).name == struct.name for f in fields):
+    if any(f.pointers or f.reference or cx.type(f).name == struct.name for f in fields):
         return False
     told = [f for f in fields if _is_event(cx, f) or is_moment(cx, f)]
     rest = [f for f in fields if f not in told]
