@@ -136,15 +136,9 @@ class _Porting:
             return replace(self.migration, outcome=NotVerified("the limit was over before it was proven (--limit)"))
 
     def _written_by(self, model: str, number: int, found: Migration) -> Migration:
-        said = f"written by the language model {model}"
         message = f"{model} wrote the port, in attempt {number}; porter's own was {_told(self.migration.outcome)}"
-        return replace(
-            found,
-            outcome=_with_author(found.outcome, said),
-            entries=tuple(_entry_with_author(entry, said) for entry in found.entries),
-            findings=(*found.findings, Finding(BY_MODEL, Severity.WARNING, message, None)),
-            written_by=model,
-        )
+        noted = Finding(BY_MODEL, Severity.WARNING, message, None)
+        return signed(replace(found, findings=(*found.findings, noted)), model)
 
     def _without(self, came: Sequence[str]) -> Migration:
         last = f"; the last: {came[-1]}" if came else ""
@@ -153,6 +147,19 @@ class _Porting:
             self.migration,
             findings=(*self.migration.findings, Finding(BY_MODEL, Severity.WARNING, message, None)),
         )
+
+
+def signed(migration: Migration, model: str) -> Migration:
+    """The migration whose verdict says that the port was written by this model; as it is where the name is empty."""
+    if not model:
+        return migration
+    said = f"written by the language model {model}"
+    return replace(
+        migration,
+        outcome=_with_author(migration.outcome, said),
+        entries=tuple(_entry_with_author(entry, said) for entry in migration.entries),
+        written_by=model,
+    )
 
 
 def _model(draft: Draft) -> str:

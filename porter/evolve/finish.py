@@ -15,6 +15,7 @@ from porter.evaluate.outcome import Verified
 from porter.evaluate.rivals import Rivals, of_cuda
 from porter.evaluate.side import original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
+from porter.evolve.by_model import signed
 from porter.evolve.run import Improved
 from porter.evolve.settings import SEED
 from porter.native.place import Place
@@ -32,7 +33,7 @@ def finished(
     """
     if improved is None or improved.best is None or not improved.is_better:
         return _timed(migration, None, options, progress), improved
-    better = _held(migration, improved, options, progress)
+    better = signed(_held(migration, improved, options, progress), migration.written_by)
     if not isinstance(better.outcome, Verified):
         because = f"its best, {improved.best.scored.digest}, was {better.outcome.label} when proven once more"
         kept = replace(improved, ended=f"{improved.ended}; {because}", best=improved.seed)
