@@ -102,5 +102,5 @@ def test_its_answers_are_recorded_and_played_back_without_it(folder, tmp_path):
 
 
 def test_a_folder_without_a_model_is_said(tmp_path):
-    with pytest.raises(InputError, match="no model of transformers"):
+    with pytest.raises(InputError, match="not a model of transformers"):
         agent(tmp_path)

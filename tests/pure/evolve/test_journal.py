@@ -129,7 +129,7 @@ def test_one_process_writes(tmp_path):
 
 
 def test_a_folder_without_a_run_is_named(tmp_path):
-    with pytest.raises(InputError, match="no run"):
+    with pytest.raises(InputError, match="there is no search in it"):
         list(entries(tmp_path))
 
 

@@ -21,6 +21,7 @@ KEYS = [
     "outcome",
     "fidelity",
     "because",
+    "written_by",
     "warp_sizes",
     "entries",
     "workloads",
