@@ -73,14 +73,17 @@ class Joining:
         return self._quantities.fitted([number.value({}) for number in numbers])
 
     def _number(self, numbers: Sequence[Quantity]) -> Expression:
-        """The number, the root of one, or a symbol times one over a difference: `momentum / (count - 1)`."""
+        """The number, a square or fourth root, or a symbol times one over a difference: `momentum / (count - 1)`."""
         try:
             return Number(self.quantity(numbers))
         except NotLiftedError:
             values = [number.value({}) for number in numbers]
-        with suppress(NotLiftedError):
-            if all(value > 0 for value in values):
-                return Pointwise("sqrt", (Number(self._quantities.fitted([value**2 for value in values])),))
+        for depth in (1, 2) if all(value > 0 for value in values) else ():
+            with suppress(NotLiftedError):
+                root: Expression = Number(self._quantities.fitted([value ** (2**depth) for value in values]))
+                for _ in range(depth):
+                    root = Pointwise("sqrt", (root,))
+                return root
         for symbol, power in itertools.product(self._sizes[0], (1, -1)):
             apart = Quantity(Fraction(1), ((symbol, power),))
             if any(at[symbol] == 0 for at in self._sizes):

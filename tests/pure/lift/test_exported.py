@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F  # noqa: N812 - as everybody calls it
 
 from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
@@ -18,6 +19,11 @@ from porter.lift.exported.graph import ExportedGraph
 from porter.lift.exported.joining import extent_text, joined
 from porter.lift.exported.lifting import lifted
 from porter.lift.nodes import NotLiftedError
+from porter.oracle.python_module import Reference, parameters_of
+from porter.oracle.python_question import Ask, Question
+from porter.resources import resource
+from porter.suite.selection import find_operators
+from porter.worker.load import load
 
 IMAGES = (2, 6, 5, 4)
 ROWS = (4, 7)
@@ -228,3 +234,26 @@ def test_a_formula_that_differs_with_the_sizes_is_refused():
     module = Called(lambda x: x.sum(1) if x.shape[1] > 8 else x.amax(1))
     with pytest.raises(NotLiftedError, match="differs with the sizes"):
         program_of(module, [rows(4, 7)], [rows(5, 11)])
+
+
+def test_roots_of_sizes_are_found():
+    module = Called(lambda query, key: F.scaled_dot_product_attention(query, key, key))
+    shapes = [(2, 3, 5, 4), (3, 4, 7, 10), (5, 2, 6, 9), (4, 5, 9, 7), (3, 2, 8, 11)]
+    assert "sqrt(sqrt(1 / s4))" in agrees(module, *([rows(*shape), rows(*shape)] for shape in shapes))
+
+
+@pytest.mark.parametrize("operator", find_operators(resource("op_suites").joinpath("modules")), ids=lambda o: o.name)
+def test_a_module_that_ships_is_lifted(operator):
+    question = Question(Ask.EXPORT)
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+        reference = Reference(load(operator.source))
+        inputs, model = reference.inputs(), reference.model(question.extents)
+        state = dict(parameters_of(model))
+        graph = captured(model, inputs, list(state), operator.source)
+    tensors = [argument(f"x{place}", tensor, {}) for place, tensor in enumerate((*inputs, *state.values()))]
+    outputs = lifted(decode(ExportedGraph, encode(graph)), tensors)
+    assert [output.shape for output in outputs] == [graph_shape(graph, output.name) for output in graph.outputs]
+
+
+def graph_shape(graph, name):
+    return next(node.results[0].shape for node in graph.nodes if node.name == name)

@@ -26,6 +26,7 @@ from porter.ir.tile.expressions import (
     Ticket,
     Value,
     axes,
+    parts,
 )
 
 
@@ -122,8 +123,8 @@ def _told(value: Value) -> tuple[str, Level]:
             return f"tl.arange(0, {block})", Level.ATOM
         case Compute():
             return _computed(value)
-        case Cast(Name(name, own), dtype) if not own:  # a loop's variable is a plain number to Triton's interpreter
-            return f"tl.cast({name}, {type_name(dtype)})", Level.ATOM
+        case Cast(inner, dtype) if _is_of_loops(inner):  # a plain number to Triton's interpreter
+            return f"tl.cast({text(inner)}, {type_name(dtype)})", Level.ATOM
         case Cast(inner, dtype):
             return f"{text(inner, None, Level.ATOM)}.to({type_name(dtype)})", Level.ATOM
         case Load():
@@ -132,6 +133,11 @@ def _told(value: Value) -> tuple[str, Level]:
             return f"tl.full([{_shape(own)}], {literal(number)}, {type_name(dtype)})", Level.ATOM
         case Fold() | FoldIndex() | Running():
             return _along(value), Level.ATOM
+
+
+def _is_of_loops(value: Value) -> bool:
+    """Returns whether a value is made of names without axes, which may be variables of loops, and of numbers alone."""
+    return not axes(value) and all(isinstance(one, Name | Literal | Compute) for one in parts(value))
 
 
 def _shape(own: Axes) -> str:
