@@ -27,7 +27,7 @@ WhichOption = Annotated[
     typer.Option(
         "--which",
         metavar="NAME",
-        help="all steps, the initial ones, which change the seed, or the best, which beat all before them.",
+        help="Which steps: all, initial (they change the seed) or best (they beat all before them).",
     ),
 ]
 MinGainOption = Annotated[

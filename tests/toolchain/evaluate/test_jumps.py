@@ -67,13 +67,13 @@ def test_what_is_equal_to_a_number_is_on_the_side_of_the_original(judged, source
     assert isinstance(outcome, Wrong), outcome
     accepted = judged(source, honest)
     assert isinstance(accepted, Verified), accepted
-    assert any("which something is equal to" in checked.name for checked in accepted.checked)
+    assert any("a value that the source compares with" in checked.name for checked in accepted.checked)
 
 
 def test_where_rounding_makes_the_place_nothing_is_asked(judged):
     outcome = judged(ROUNDED, "tl.floor(v * (p * 9.0))")
     assert isinstance(outcome, Verified), outcome
-    assert not any("which something is equal to" in checked.name for checked in outcome.checked)
+    assert not any("a value that the source compares with" in checked.name for checked in outcome.checked)
 
 
 @pytest.mark.parametrize(

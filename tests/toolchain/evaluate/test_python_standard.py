@@ -282,4 +282,4 @@ def test_a_reference_whose_answer_is_constant_verifies_nothing(verdict):
     )
     found = verdict({"flat.py": flat, "any.py": CANDIDATE}, "any.py", "flat.py")
     assert isinstance(found.outcome, NotVerified)
-    assert "zeros would pass every one of them" in found.outcome.because
+    assert "zeros would pass all of them" in found.outcome.because

@@ -98,7 +98,7 @@ def test_a_port_has_to_take_the_views_that_its_original_takes(proven, original, 
 def test_a_device_is_given_dense_inputs_and_the_verdict_says_so(proven):
     outcome = proven(MADE_DENSE, DENSE, Fidelity.NATIVE).outcome
     assert isinstance(outcome, Verified)
-    assert "dense inputs alone" in outcome.caveat
+    assert "only dense inputs were tried" in outcome.caveat
 
 
 @pytest.mark.parametrize("original", [REFUSED, DENSE], ids=["refused", "taken for dense"])

@@ -54,7 +54,7 @@ def test_a_reply_is_worth_what_the_search_made_of_it(searched):
 
 @pytest.mark.parametrize("asked", ["{", "[]", '{"run": "x"}'])
 def test_what_is_no_exam_is_said_to_be_none(asked):
-    with pytest.raises(InputError, match="no exam of a step"):
+    with pytest.raises(InputError, match="not an exam of a step"):
         compute_score("porter", "", asked)
 
 
