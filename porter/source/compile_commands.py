@@ -19,8 +19,8 @@ _MOST_LEVELS = 8  # folders between a source and the root of its project
 _INCLUDE = ("-I", "-isystem", "-iquote", "--include-path", "--system-include")
 _DEFINE = ("-D", "--define-macro")
 _RESPONSE = ("--options-file", "-optf")
-# Headers that tell the folder of a toolkit, whose place porter's own headers take.
-_OF_TOOLKIT = ("cuda_runtime.h", "cub/cub.cuh", "torch/extension.h", "pybind11/pybind11.h", "Python.h")
+# Headers that tell the folder of the system or of a toolkit, whose place porter's own headers take.
+_OF_TOOLKIT = ("stdio.h", "cuda_runtime.h", "cub/cub.cuh", "torch/extension.h", "pybind11/pybind11.h", "Python.h")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def told(project, flags):
 
 
 FORMS = [
-    "nvcc -I../include -I=../third_party/small -DN=4 -D WIDE -O3 -c ../src/k.cu",
+    "nvcc -I../include -I=../third_party/small -I/usr/include -DN=4 -D WIDE -O3 -c ../src/k.cu",
     ["nvcc", "-I", "../include", "-isystem=../third_party/small", "-DN=4", "--define-macro", "WIDE", "../src/k.cu"],
     "nvcc --options-file flags.rsp -D'N=4' -DWIDE -x cu ../src/k.cu",
     "clang++ -I../cuda -I../gone -iquote ../include @flags.rsp -DN=4 -DWIDE ../src/k.cu",
