@@ -23,7 +23,7 @@ _UNITS = (8, 16, 32)  # of which sizes have to be multiples where groups or head
 _WIDER = 3
 # Of the last axis by the number of axes, and of the others.
 _INNER = {1: 4099, 2: 521, 3: 67, 4: 19}
-_OUTER = {1: 4099, 2: 13, 3: 11, 4: 5}
+_OUTER = {0: 13, 1: 4099, 2: 13, 3: 11, 4: 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,18 @@ def find_sizes(written: Description, describe: Describe, runs: Runs = lambda _: 
 
 
 def _varying(written: Description) -> dict[str, int]:
-    """The sizes of inputs that may vary, each under the name of where it comes first."""
+    """The sizes that may vary, each under the name of where it comes first: those of inputs, then of parameters.
+
+    Of the latter only those that the module is built with: others follow from these.
+    """
     found: dict[int, str] = {}
     for tensor in written.inputs:
         for axis, extent in enumerate(tensor.shape):
             if extent > 1 and (extent > _LARGE or extent not in written.initial):
+                found.setdefault(extent, f"{tensor.name}_size{axis}")
+    for tensor in written.parameters:
+        for axis, extent in enumerate(tensor.shape):
+            if extent > _LARGE and extent in written.initial:
                 found.setdefault(extent, f"{tensor.name}_size{axis}")
     return {symbol: extent for extent, symbol in found.items()}
 
@@ -124,7 +131,7 @@ def _odd(written: Description, symbols: Mapping[str, int]) -> dict[str, int]:
     targets: dict[str, int] = {}
     for symbol, extent in symbols.items():
         ranks = [(len(t.shape), t.shape[-1] == extent) for t in written.inputs if extent in t.shape]
-        rank = max(r for r, _ in ranks)
+        rank = max((r for r, _ in ranks), default=0)  # none where it is one of parameters alone
         wish = (_INNER if (rank, True) in ranks else _OUTER).get(rank, 3)
         free = [p for p in _PRIMES if p not in targets.values()]
         targets[symbol] = min(free, key=lambda p: abs(p - wish))
