@@ -15,6 +15,7 @@ from math import prod
 
 _ROUNDINGS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _MAX_COEFFICIENT = 1 << 16
+_MOST_NUMBERS = 1 << 10  # that lie together for each index, as three of a point do
 _MAX_FACTORS = 5
 _MAX_STEP = 64
 _MAX_SLACK = 2.0
@@ -66,15 +67,28 @@ def bound_by(symbol: str, bound: str, extents: Sequence[int], probes: Sequence[M
     instead.
 
     Every index was `bound - 1`, so an extent grows by some stride for each step of the bound: `(B - 1) * V + bound`
-    becomes `B * V` when the bound is `V`.
+    becomes `B * V` when the bound is `V`, and that of points with three numbers each has three times as many.
     """
     products = list(_products([{s: n for s, n in p.items() if s != bound} for p in probes]))
+    steps = [p[symbol] - p[bound] for p in probes]
     for stride in (_Term("1", (1,) * len(probes)), *products):
-        steps = [p[symbol] - p[bound] for p in probes]
-        moved = tuple(e + s * d for e, s, d in zip(extents, stride.values, steps, strict=True))
-        if all(m > 0 for m in moved) and next(_scaled(moved, products), None) is not None:
+        moved = [s * d for s, d in zip(stride.values, steps, strict=True)]
+        is_reached = all(e + m > 0 for e, m in zip(extents, moved, strict=True))
+        if is_reached and any(_is_difference(extents, term.values, moved) for term in products):
             return True
     return False
+
+
+def _is_difference(seen: Sequence[int], values: Sequence[int], moved: Sequence[int]) -> bool:
+    """Returns whether every extent is `k * value - c * moved`, with the same two coefficients for all."""
+    determinant = values[0] * moved[1] - values[1] * moved[0]
+    if not determinant:
+        return False
+    k, odd = divmod(seen[0] * moved[1] - seen[1] * moved[0], determinant)
+    c, rest = divmod(seen[0] * values[1] - seen[1] * values[0], determinant)
+    if odd or rest or not (1 <= k <= _MAX_COEFFICIENT and 1 <= c <= _MOST_NUMBERS):
+        return False
+    return all(e == k * v - c * m for e, v, m in zip(seen, values, moved, strict=True))
 
 
 def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from porter.contract.expressions import evaluate
-from porter.contract.fit import fit
+from porter.contract.fit import bound_by, fit
 from porter.contract.probing import probe_sizes
 
 PROBES = (
@@ -92,3 +92,20 @@ def test_no_symbol_of_probes_is_always_one_more_than_whole_vectors(contract, ten
         probes = [probe_sizes(drafted, frozenset(), {}, attempt, 0) for attempt in range(3)]
         for symbol in symbols:
             assert any(sizes[symbol] % 4 != 1 for sizes in probes), (symbols, symbol)
+
+
+@pytest.mark.parametrize(
+    ("seen", "symbols"),
+    [
+        ("(B - 1) * T + n", ["T"]),
+        ("3 * ((B - 1) * T + n)", ["T"]),
+        ("((B - 1) * T + n) * C", ["T"]),
+        ("4 * ((B - 1) * T + n) * C", ["T"]),
+        ("3 * (B * T + n)", []),
+        ("3 * B * T + 5 * n", []),
+        ("B * T * C", []),
+        ("n", ["B", "T", "C"]),
+    ],
+)
+def test_indices_lie_below_the_size_that_makes_an_extent_a_product(seen, symbols):
+    assert [s for s in ("B", "T", "C") if bound_by(s, "n", extents(seen), PROBES)] == symbols

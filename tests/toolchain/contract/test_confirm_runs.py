@@ -302,7 +302,7 @@ void turn(const float* x, float* y, int n) {
 }"""
     limited, _ = judge(text.replace("CHECK", ""))
     assert limited.inferred == ("n % 256 == 0",)
-    assert "nobody has written" in limited.mended
+    assert "never written" in limited.mended
     _, at_odd_sizes = judge(text.replace("CHECK", "if (n % 256 == 0) throw 1;"))
     assert "depends on memory that was never written" in at_odd_sizes.because
 
@@ -512,3 +512,20 @@ def test_an_answer_of_minus_ones_was_written(judge):
 def test_an_answer_that_nobody_wrote_is_none(judge):
     _, reference = judge(FIND.replace("if (i < n)", "if (i < n && x[i] == 1e30f)") % "i")
     assert unsound(reference) == "the original writes none of its outputs"
+
+
+def test_points_that_indices_choose_within_a_batch_are_as_many_as_one_size_says(judge):
+    confirmation, reference = judge("""
+__global__ void scatter(int b, int n, int m, const float* grad, const int* idx, float* points) {
+    for (int i = blockIdx.x; i < b; i += gridDim.x)
+        for (int j = threadIdx.x; j < m; j += blockDim.x)
+            for (int k = 0; k < 3; ++k)
+                atomicAdd(&points[(i * n + idx[i * m + j]) * 3 + k], grad[(i * m + j) * 3 + k]);
+}
+void scatter_points(int b, int n, int m, const float* grad, const int* idx, float* points) {
+    scatter<<<2, 64>>>(b, n, m, grad, idx, points);
+}""")
+    _, idx, points = confirmation.contract.tensors
+    assert confirmation.contract.questions == ()
+    assert (idx.bound, points.role, points.shape) == ("n", Role.INOUT, ("3 * b * n",))
+    assert reference.because == ""
