@@ -70,10 +70,11 @@ class _Search:
         return {n: f for n, f in found.items() if not any(_defines(other.text, n) for other in files)}
 
     def definition(self, name: str, declaring: Iterable[Source]) -> Source | None:
-        """The only file beside those `declaring` it that defines the function `name`."""
-        beside = {p: None for file in declaring for p in sources_beside(file.path)[:_MOST_FILES]}
+        """The only file beside the source, or beside those `declaring` it, that defines the function `name`."""
+        near = (*declaring, self.program.source)
+        beside = {p.resolve(): p for file in near for p in sources_beside(file.path)[:_MOST_FILES]}
         own = self.program.source.path.resolve()
-        texts = [t for p in beside if p.resolve() != own and (t := self._text(p)) is not None]
+        texts = [t for at, p in beside.items() if at != own and (t := self._text(p)) is not None]
         found = [source for source in texts if _defines(source.text, name)]
         return found[0] if len(found) == 1 and len(_defines(found[0].text, name)) == 1 else None
 

@@ -15,12 +15,11 @@ from porter.contract.reader import load_contracts
 from porter.contract.toml import dumps
 from porter.errors import InputError
 from porter.evaluate.migration import MigrateOptions, Migration
+from porter.evaluate.original import read_original
 from porter.evaluate.outcome import Equal
-from porter.evaluate.side import Side, original_side
+from porter.evaluate.side import Side
 from porter.registry import find_backend, find_target
 from porter.source.encoding import read_text
-from porter.source.headers import DiskHeaders
-from porter.source.parse import parse
 from porter.source.text import Source
 
 ORIGINAL, CONTRACT = "original", "contract.toml"
@@ -75,13 +74,16 @@ def about_of(migration: Migration, options: MigrateOptions) -> Mapping[str, str]
 
 
 def _texts(migration: Migration) -> Mapping[str, str]:
-    """The files that a search is about, by their names. Raises `InputError` where nothing is verified."""
+    """The files that a search is about, by their names, with pieces of others. Raises `InputError` where nothing is
+    verified.
+    """
     contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Equal) and not e.choice)
     source = migration.source
     if not contracts:
         raise InputError(f"{source.path}: nothing of its port is verified, so there is nothing to improve")
     headers = {name: header.text for name, header in migration.program.headers}
-    return {source.path.name: source.text, CONTRACT: dumps(contracts), **headers}
+    elsewhere = {piece.path.name: piece.text for piece in migration.program.elsewhere}
+    return {**elsewhere, source.path.name: source.text, CONTRACT: dumps(contracts), **headers}
 
 
 def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: MigrateOptions) -> Subject:
@@ -97,11 +99,10 @@ def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: Mig
     except KeyError as error:
         raise InputError(f"{folder}: its journal does not say what {error} is", "begin the search again") from error
     include_dirs = (folder / ORIGINAL,)
-    program = parse(Source(path, read_text(path)), headers=DiskHeaders(include_dirs), defines=defines)
-    original = original_side(program, include_dirs, defines)
     known = replace(
         options, target=target.backend, arch=target.arch, include_dirs=include_dirs, defines=defines, entry=entry,
         contract=contract if stated else None, kernels=(), sizes={},
     )  # fmt: skip
-    port = seed or backend.port(program, tuple(header for _, header in original.headers), target)
+    original = read_original(Source(path, read_text(path)), known)
+    port = seed or backend.port(original.program, tuple(header for _, header in original.headers), target)
     return Subject(original, port, target, load_contracts(contract), known)

@@ -10,6 +10,7 @@ from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import KernelsVerified, NotVerified, Verified, Wrong
 from porter.evaluate.verify import verify
+from porter.evolve.subject import keep, kept
 from porter.simt.compiler import missing_compiler
 
 SOURCE = """\
@@ -59,13 +60,17 @@ def silent(_: str) -> None:
 
 @pytest.mark.parametrize("target", ["maca", "triton"])
 def test_a_launcher_is_verified_with_functions_of_another_file(library, target):
-    folder, options = library
-    (migration,) = migrate(folder / "op.cu", replace(options, target=target), silent)
+    folder, options = library[0], replace(library[1], target=target)
+    (migration,) = migrate(folder / "op.cu", options, silent)
     assert [(e.contract.name, type(e.outcome)) for e in migration.entries] == [("scale", Verified)]
     assert [f.message for f in migration.findings if f.code == "PORT2017"] == [
         "blocks_of, check, twice: as sizes.cpp beside its declaration defines it"
     ]
     assert not any("rounded" in file.text for file in migration.files if file.name.startswith("sizes"))
+    about = keep(migration, options, folder / "search")
+    assert [piece.path.name for piece in kept(folder / "search", about, None, options).original.program.elsewhere] == [
+        "sizes.cpp"
+    ]
 
 
 def test_a_port_that_does_without_such_a_function_is_wrong(library):
