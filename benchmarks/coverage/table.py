@@ -48,10 +48,10 @@ clock on the wall, and a file was given 120 s. Of what is verified for triton al
 sources, of what is for maca the changes to two sources with five entries. None was wrong.
 
 Since then, and not in these numbers: a macro of the build that stands around all of a source is set (four files of
-one repository, of which one is here, hold nothing without), a macro with a block behind it is no entry
+one repository hold nothing without, of which one is here), a macro with a block behind it is no entry
 (`TORCH_LIBRARY_IMPL`), functions that a source only declares are taken from the file of its library that defines
-them, and a program is read into trees once where it was read twice (three files of one library had no port after 60
-s).
+them, and indices are bounded where each chooses several numbers (`scatteraddpointLauncher`). The three files of CV-
+CUDA are read into trees once where it was twice, and still have no port within 60 s of a machine as busy.
 """,
     "unseen_2026-11-27": """\
 A seed (1127) decided the order, and the run was ended after 50 minutes: 42 of the 71 files for maca and 48 for triton.
