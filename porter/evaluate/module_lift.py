@@ -30,10 +30,11 @@ def program_of(standard: PythonStandard, contract: Contract) -> TensorProgram:
     held = [f"{one.name} is {one.value}" for one in contract.arguments if isinstance(one, ScalarArg)]
     sizes = _sizes(standard, contract)
     try:
-        outputs = [lifted(standard.exported(at), arguments) for at in sizes]
+        graphs = [standard.exported(at) for at in sizes]
+        outputs = [lifted(graph, arguments) for graph in graphs]
     except NoAnswerError as error:
         raise NotLiftedError(f"torch.export: {error}") from error
-    program = joined(contract, sizes, outputs, held)
+    program = joined(contract, sizes, graphs, outputs, held)
     try:
         verify(program)
     except MalformedError as error:

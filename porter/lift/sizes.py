@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from typing import Protocol, TypeVar
 
 from porter.ir.tensor.expressions import (
@@ -26,6 +28,7 @@ from porter.lift.nodes import NotLiftedError
 from porter.lift.size_products import Quantities
 
 _T = TypeVar("_T")
+_MOST_SPANS = 3  # of one number: the axes of a volume
 
 
 class _Named(Protocol):
@@ -36,11 +39,13 @@ class _Named(Protocol):
 class Joining:
     """Joins one expression of each probe; `sizes` are the values of symbols and parameters at each of them.
 
-    Raises `NotLiftedError` where the expressions differ in more than their numbers, or a number has no known form.
+    `spans` are extents that are no product of sizes, `height - 2`, of which numbers may be made. Raises
+    `NotLiftedError` where the expressions differ in more than their numbers, or a number has no known form.
     """
 
-    def __init__(self, sizes: Sequence[Sizes]) -> None:
+    def __init__(self, sizes: Sequence[Sizes], spans: Sequence[Quantity] = ()) -> None:
         self._sizes = sizes
+        self._spans = spans
         self._quantities = Quantities(sizes)
         self._names: list[dict[str, str]] = [{} for _ in sizes]
         self._fresh = (f"k{number}" for number in itertools.count())
@@ -70,7 +75,14 @@ class Joining:
 
     def quantity(self, numbers: Sequence[Quantity]) -> Quantity:
         """The quantity that has these numbers at the sizes of the probes."""
-        return self._quantities.fitted([number.value({}) for number in numbers])
+        values = [number.value({}) for number in numbers]
+        try:
+            return self._quantities.fitted(values)
+        except NotLiftedError:
+            spans = (span for span in self._spans if [span.value(at) for at in self._sizes] == values)
+            if (span := next(spans, None)) is None:
+                raise
+            return span
 
     def _number(self, numbers: Sequence[Quantity]) -> Expression:
         """The number, a square or fourth root, or a symbol times one over a difference: `momentum / (count - 1)`."""
@@ -84,6 +96,8 @@ class Joining:
                 for _ in range(depth):
                     root = Pointwise("sqrt", (root,))
                 return root
+        if (product := self._over_spans(values)) is not None:
+            return product
         for symbol, power in itertools.product(self._sizes[0], (1, -1)):
             apart = Quantity(Fraction(1), ((symbol, power),))
             if any(at[symbol] == 0 for at in self._sizes):
@@ -92,6 +106,17 @@ class Joining:
             with suppress(NotLiftedError):
                 return Pointwise("multiply", (Number(apart), Number(self._quantities.fitted(rest))))
         return Number(self.quantity(numbers))
+
+    def _over_spans(self, values: Sequence[Fraction]) -> Expression | None:
+        """Returns a number over the product of some spans, as is the mean over what a window leaves of an image."""
+        for count in range(1, _MOST_SPANS + 1):
+            for spans in itertools.combinations_with_replacement(self._spans, count):
+                below = [prod(span.value(at) for span in spans) for at in self._sizes]
+                with suppress(NotLiftedError):
+                    above = self._quantities.fitted([v * b for v, b in zip(values, below, strict=True)])
+                    inverse = (Number(replace(span, inverse=True)) for span in spans)
+                    return Pointwise("multiply", (Number(above), *inverse))
+        return None
 
     def affine(self, parts: Sequence[Affine]) -> Affine:
         """The joined function: a coefficient that vanishes at the sizes of one probe is 0 there."""

@@ -11,7 +11,9 @@ from porter.contract.expressions import evaluate
 from porter.ir.tensor.notation import quantity_text
 from porter.ir.tensor.places import used_names
 from porter.ir.tensor.program import Input, Output, TensorProgram
+from porter.ir.tensor.quantities import Quantity
 from porter.lift.answer import FittedOutput
+from porter.lift.exported.graph import ExportedGraph
 from porter.lift.exported.lifting import coordinate_name
 from porter.lift.nodes import NotLiftedError
 from porter.lift.size_products import Quantities
@@ -24,12 +26,18 @@ Outputs = Sequence[FittedOutput]
 
 
 def joined(
-    contract: Contract, sizes: Sequence[Mapping[str, int]], outputs: Sequence[Outputs], assumptions: Sequence[str]
+    contract: Contract,
+    sizes: Sequence[Mapping[str, int]],
+    graphs: Sequence[ExportedGraph],
+    outputs: Sequence[Outputs],
+    assumptions: Sequence[str],
 ) -> TensorProgram:
     """Returns the program whose outputs at each of `sizes`, values of the contract's symbols, are those of `outputs`.
 
-    Raises `NotLiftedError` where these differ in more than numbers, or a number is no expression over the sizes.
+    `graphs` are those from which these were read. Raises `NotLiftedError` where these differ in more than numbers, or
+    a number is no expression over the sizes.
     """
+    spans = _spans(sizes, graphs)
     sizes, outputs = _agreeing(sizes, outputs)
     columns = enumerate(zip(*outputs, strict=True))
     program = TensorProgram(
@@ -37,7 +45,7 @@ def joined(
         contract.symbols,
         (),
         tuple(Input(tensor.name, tensor.dtype, tensor.shape) for tensor in contract.tensors),
-        tuple(_output(number, sizes, own) for number, own in columns),
+        tuple(_output(number, sizes, own, spans) for number, own in columns),
         tuple(assumptions),
     )
     used = used_names(program)
@@ -62,11 +70,27 @@ def _agreeing(
     return [sizes[place] for place in kept], [outputs[place] for place in kept]
 
 
-def _output(number: int, sizes: Sequence[Mapping[str, int]], parts: Sequence[FittedOutput]) -> Output:
+def _spans(sizes: Sequence[Mapping[str, int]], graphs: Sequence[ExportedGraph]) -> tuple[Quantity, ...]:
+    """Returns the extents of values that are a size with a number more or less, as a window leaves them."""
+    shapes = [[extent for node in g.nodes for one in node.results for extent in one.shape] for g in graphs]
+    if len({len(own) for own in shapes}) != 1:
+        return ()
+    found: dict[Quantity, None] = {}
+    for column in dict.fromkeys(zip(*shapes, strict=True)):
+        for symbol in sizes[0]:
+            apart = {extent - at[symbol] for extent, at in zip(column, sizes, strict=True)}
+            if len(apart) == 1 and 0 < abs(offset := apart.pop()) < _MOST_OFFSET:
+                found[Quantity(Fraction(1), ((symbol, 1),), Fraction(offset))] = None
+    return tuple(found)
+
+
+def _output(
+    number: int, sizes: Sequence[Mapping[str, int]], parts: Sequence[FittedOutput], spans: Sequence[Quantity]
+) -> Output:
     first = parts[0]
     values = [{name: Fraction(value) for name, value in at.items()} for at in sizes]
     try:
-        body = Joining(values).expression([part.body for part in parts])
+        body = Joining(values, spans).expression([part.body for part in parts])
     except NotLiftedError as error:
         raise NotLiftedError(f"{first.name}: {error}") from error
     columns = list(zip(*(part.shape for part in parts), strict=True))

@@ -65,7 +65,9 @@ def program_of(module, *sets):
         sizes.append({named[a]: b for a, b in pairs if a in named})
     entry = Entry(EntryKind.TORCH, "forward")
     contract = Contract("module", "other", entry, tensors, tuple(sizes[0]), (), (), {})
-    program = joined(contract, sizes, [lifted(graph, tensors) for graph, _ in graphs], ())
+    program = joined(
+        contract, sizes, [graph for graph, _ in graphs], [lifted(graph, tensors) for graph, _ in graphs], ()
+    )
     verify(program)
     return program, graphs, sizes
 
@@ -209,6 +211,13 @@ def test_extents_are_products_sums_and_counts_of_windows():
     assert extent_text(sizes, [2, 6, 4]) == "(n - 2) // 2 + 1"
     with pytest.raises(NotLiftedError, match="no known form"):
         extent_text(sizes, [5, 4, 3])
+
+
+def test_what_a_window_leaves_is_an_extent_of_numbers_and_of_ranges():
+    module = nn.Sequential(nn.Conv2d(3, 6, 3), nn.InstanceNorm2d(6), nn.AdaptiveAvgPool2d(1))
+    shapes = [(2, 3, 5, 4), (3, 3, 7, 9), (5, 3, 4, 6), (4, 3, 9, 7), (7, 3, 6, 11)]
+    text = agrees(module, *([rows(*shape)] for shape in shapes))
+    assert "k < s5 - 2, k2 < s4 - 2" in text
 
 
 def refused(function, *inputs):
