@@ -49,6 +49,7 @@ OPERATOR = {
     Combine.MAXIMUM: "maximum",
     Combine.MINIMUM: "minimum",
 }
+_OF_FLOATS = frozenset(("sqrt", "rsqrt", "exp", "exp2", "log", "log2"))
 _TRUTH = frozenset(("less", "equal", "and", "or", "not"))
 _WIDER = frozenset((DType.FLOAT16, DType.BFLOAT16))
 
@@ -172,6 +173,8 @@ class Values:
 
     def _number(self, node: Node, block: Block, op: str) -> Value:
         value = self._operand(node, block)
+        if op in _OF_FLOATS and isinstance(node, Number) and not isinstance(value, Literal):
+            return Cast(value, self.writer.precision)  # which may be a whole number of the host's
         is_bare_truth = isinstance(node, Read) and node.dtype is DType.BOOL
         return Cast(value, DType.INT32) if is_bare_truth and op not in (*_TRUTH, "select") else value
 
