@@ -74,7 +74,8 @@ def _parts(usage: Usage) -> tuple[Function, ...]:
 
 def launchers(usage: Usage) -> tuple[Function, ...]:
     """Host functions that lead to a launch and are called by no other that does; no members, which need an object."""
-    leading = [f for f in usage.program.host_functions if f.name != "main" and _gives(usage, f) and _leads(usage, f)]
+    hosts = [f for f in usage.program.host_functions if f.name != "main" and not f.is_macro]
+    leading = [f for f in hosts if _gives(usage, f) and _leads(usage, f)]
     called = {n for f in leading for n in usage.body(f).names if n != f.name}
     return tuple(f for f in leading if f.name not in called and not usage.is_member(f))
 

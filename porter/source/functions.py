@@ -142,20 +142,11 @@ def _defined(
 ) -> Defined | None:
     head = reading.words[reading.index_at(start) : reading.index_at(body)]
     signature = read_signature(reading, head)
-    if signature is None or signature.name in CONTROL or _is_macro(signature, scope):
+    if signature is None or signature.name in CONTROL:
         return None
     extern_c = extern_c or (len(head) > 1 and head[0].text == "extern" and head[1].text == '"C"')
     function = _function(reading, signature, scope, extern_c, (start, body, end))
     return Defined(function, start, body, end, whole)
-
-
-def _is_macro(signature: Signature, scope: tuple[str, ...]) -> bool:
-    """Returns whether what reads as a function without a type is the call of a macro with a block behind it,
-    `FOR_EACH(i, n) {...}`: only `main` and members that make, end or convert an object are functions without one.
-    """
-    name, owner = signature.name, (*scope, *signature.scope)[-1:]
-    is_member = name in owner or name.startswith(("~", "operator"))
-    return not (signature.returns.text or signature.space != "host" or is_member or name == "main")
 
 
 def _function(

@@ -105,6 +105,14 @@ class Function:
         """The name with its namespaces and classes: `ns::kernel`."""
         return "::".join((*self.scope, self.name))
 
+    @property
+    def is_macro(self) -> bool:
+        """Returns whether what reads as a function without a type is the call of a macro with a block behind it,
+        `FOR_EACH(i, n) {...}`: only `main` and members that make, end or convert an object are functions without one.
+        """
+        is_member = self.name in self.scope[-1:] or self.name.startswith(("~", "operator"))
+        return not (self.returns.text or self.space != "host" or is_member or self.name == "main")
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:

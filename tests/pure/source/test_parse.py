@@ -198,7 +198,7 @@ def test_dialect_names_and_line_counts_of_embedded_text():
     assert p.kernels[0].span.line == 41
 
 
-def test_a_macro_with_a_block_behind_it_is_no_function():
+def test_a_macro_with_a_block_behind_it_is_told_from_functions():
     text = """
         namespace ops { REGISTER_KERNELS(ops, CUDA, m) { m.impl("f", f); } }
         FOR_EACH(i, n) { k<<<1, 1>>>(i); }
@@ -207,4 +207,4 @@ def test_a_macro_with_a_block_behind_it_is_no_function():
         main() { return 0; }
         """
     functions = parse(Source(Path("op.cu"), text)).host_functions
-    assert {f.name for f in functions} == {"C", "operator int", "main"}
+    assert {f.name for f in functions if f.is_macro} == {"REGISTER_KERNELS", "FOR_EACH"}
