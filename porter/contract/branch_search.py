@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from porter.branch_coverage import BranchCoverage, united
-from porter.contract.contract import Contract, Distribution, EntryKind, ScalarArg, TensorArg, Workload
+from porter.contract.contract import Contract, Distribution, EntryKind, Role, ScalarArg, TensorArg, Values, Workload
 from porter.contract.dtype import DType
 from porter.contract.materialise import retyped, shape_of
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected
-from porter.contract.trials import Trials, endless, troubled
+from porter.contract.trials import SLOW_S, Trials, endless, troubled
 from porter.contract.validate import satisfies
 from porter.contract.workloads import MAX_ELEMENTS
 from porter.simt.job import Run
@@ -30,9 +30,11 @@ _INDICES = (DType.INT64, DType.INT32)  # which hold any index that a workload ha
 _NUMBERS = (0, 1, -1, 2)
 _EXTENTS = (1, 4, 64, 33, 257, 1024, 1025, 0)  # one, vectors, warps, blocks and their tails, nothing
 # Probabilities that are 0, indices that a source guards against, and what it may tell from any other number.
-_CONTENTS = (
-    Distribution.SURE, Distribution.AT_BOUND, Distribution.BELOW_ZERO, Distribution.ZEROS, Distribution.ROUND,
-)  # fmt: skip
+_CONTENTS = {
+    Values.PROBABILITY: (Distribution.SURE,),
+    Values.INDEX: (Distribution.AT_BOUND, Distribution.BELOW_ZERO),
+    Values.NORMAL: (Distribution.ZEROS, Distribution.ROUND),
+}
 _NUMBER = re.compile(r"\b\d+\b")
 _LARGEST = 1 << 16
 
@@ -56,11 +58,15 @@ def branch_workloads(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[
         return ()
     covered = united(_exact(trials, _of(contract, w)).coverage for w in contract.workloads if not w.device_only)
     found: list[Workload] = []
-    before = trials.runs
+    before, slow = trials.runs, list[Sizes]()
     for trial in _trials(contract, fixed, covered):
         if not covered.missing or len(found) == _MOST_FOUND or trials.runs - before > _MOST_RUNS:
             break
+        if any(_is_as_large(trial.workload.sizes, sizes) for sizes in slow):
+            continue
         run = _exact(trials, trial)
+        if run.seconds > SLOW_S or endless(run):
+            slow.append(trial.workload.sizes)
         taken = [side for side in covered.missing if side in run.coverage.taken]
         if taken and _is_clean(trials, trial, run):
             found.append(replace(trial.workload, takes=taken[0].described.replace("never ", "")))
@@ -74,6 +80,10 @@ def _of(contract: Contract, workload: Workload) -> _Trial:
     for name, value in workload.scalars.items():
         changed = selected(changed, Selection(name, value))
     return _Trial(workload, changed)
+
+
+def _is_as_large(sizes: Sizes, others: Sizes) -> bool:
+    return all(sizes[symbol] >= size for symbol, size in others.items())
 
 
 def _exact(trials: Trials, trial: _Trial) -> Run:
@@ -93,7 +103,7 @@ def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
 def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[_Trial]:
     """Yields what may take a missing side, the likeliest first."""
     sizes = probe_sizes(contract, frozenset(), fixed, 1, 0) or contract.workloads[0].sizes
-    for contents in _CONTENTS:
+    for contents in _contents(contract):
         yield _of(contract, Workload(contents.value, sizes, _SEED, distribution=contents))
     for name, types in _types(contract):
         yield _of(contract, Workload(name, sizes, _SEED, dtypes=types))
@@ -102,6 +112,12 @@ def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterat
     for other in _sizes(contract, fixed, covered):
         changed = ", ".join(f"{s} = {n}" for s, n in other.items() if n != contract.workloads[0].sizes[s])
         yield _of(contract, Workload(changed, other, _SEED))
+
+
+def _contents(contract: Contract) -> list[Distribution]:
+    """Returns what may stand in the inputs that the contract has."""
+    read = {tensor.values for tensor in contract.tensors if tensor.role is not Role.OUT}
+    return [contents for values, some in _CONTENTS.items() if values in read for contents in some]
 
 
 def _types(contract: Contract) -> Iterator[tuple[str, dict[str, DType]]]:

@@ -16,7 +16,7 @@ from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
 from porter.contract.trials import Trials, endless, starts
 from porter.contract.workloads import branching, choose_sizes, large_workloads, selecting
-from porter.simt.job import Execute
+from porter.simt.job import Execute, FaultKind, Run
 
 _MOST_SIZES = 24
 _MOST_BRANCHES = 4
@@ -42,9 +42,9 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
     some take a block for what others do in a thread.
     A choice that starts at none of them, launches nothing or comes to no end is not the original's to take: it goes.
     So does leaving a tensor out that the original cannot do without. A contract for which no sizes were found has no
-    choice to be asked for.
+    choice to be asked for, nor has an original that is wrong already, for its threads race.
     """
-    if not contract.workloads:
+    if not contract.workloads or _races(Trials(execute).exact(contract, contract.workloads[0].sizes)):
         return Chosen(contract, ())
     workloads = [w for w in contract.workloads if not w.scalars]
     conditions: list[str] = []
@@ -66,6 +66,10 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
     settled = replace(settled, workloads=(*workloads, *other_values(settled, Trials(execute))))
     further = branch_workloads(settled, Trials(execute), fixed)
     return Chosen(replace(settled, workloads=(*settled.workloads, *further)), tuple(conditions))
+
+
+def _races(run: Run) -> bool:
+    return any(fault.kind is FaultKind.RACE for fault in run.faults)
 
 
 def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:

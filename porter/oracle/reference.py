@@ -168,13 +168,17 @@ class _Examiner:
         return f"{self.observed[at].text}; before that, {garbage}" if garbage else self.observed[at].text
 
     def expected(self, workloads: tuple[Workload, ...], budget_s: float) -> Iterator[Expected]:
-        """The outputs for one workload after the other, until one is not finished or the budget is spent."""
+        """The outputs for one workload after the other, until one is not finished, the budget is spent, or the original
+        is seen to be wrong: larger workloads would say no more, and a point sampling that races took a minute for them.
+        """
         for index, workload in enumerate(workloads):
             found = self.examine(workload) if index == 0 or self.seconds <= budget_s else None
             if found is None:
                 return
             self.fitted = self.fitted or not any(o.unsound for o in self.observed)
             yield found
+            if any(o.damning for o in self.observed):
+                return
 
     def examine(self, workload: Workload) -> Expected | None:
         """The outputs for `workload`; None when the original does not finish."""

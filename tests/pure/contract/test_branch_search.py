@@ -100,3 +100,27 @@ def test_an_original_that_breaks_at_such_indices_is_not_asked_about_them():
     entry = Entry(EntryKind.TORCH, "op")
     contract = Contract("op", "other", entry, (IDS, TABLE), tuple(SIZES), (), (Workload("tiny", SIZES, 1),), {})
     assert branch_workloads(contract, Broken(), {}) == ()
+
+
+def test_sizes_at_least_as_large_as_those_that_took_long_are_not_tried():
+    tried = []
+    guard = {way: Side("op.cu", 5, 0, way, "count > 4096") for way in ("true", "false")}
+
+    class Slow(Original):
+        """A kernel that takes seconds from 32 elements on."""
+
+        def exact(self, contract, sizes, contents=Distribution.DECLARED):
+            tried.append(sizes["count"])
+            seconds = 2.0 if sizes["count"] >= 32 else 0.01
+            coverage = BranchCoverage(frozenset(guard.values()), frozenset((guard["false"],)))
+            return Run(True, 0, (), (), (), (), (), (), "", "", seconds, coverage)
+
+    x = TensorArg("x", Role.IN, DType.INT8, ("count",), Values.ONES)
+    contract = Contract(
+        "op", "other", Entry(EntryKind.POINTER, "op"), (x,), ("count",), (), (Workload("tiny", {"count": 3}, 1),), {}
+    )
+    branch_workloads(contract, Slow(), {})
+    slow = [count for count in tried if count >= 32]
+    assert slow == sorted(slow, reverse=True)
+    assert {257, 1024, 1025}.isdisjoint(tried)
+    assert 4 in tried

@@ -102,13 +102,13 @@ def test_a_file_in_it_that_was_edited_is_told_by_the_checksum(path, name):
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"answers"])
 def test_what_is_no_archive_is_refused(path, content):
     path.write_bytes(content)
-    with pytest.raises(InputError, match="damaged, or no recording"):
+    with pytest.raises(InputError, match="damaged, or not a recording"):
         read_golden(path)
 
 
 def test_one_that_was_cut_short_is_refused(path):
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(InputError, match="damaged, or no recording"):
+    with pytest.raises(InputError, match="damaged, or not a recording"):
         read_golden(path)
 
 

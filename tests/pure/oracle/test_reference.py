@@ -79,6 +79,18 @@ def test_results_that_depend_on_the_order_of_threads_are_not_believed():
     assert "PORT4020" in codes(reference)
 
 
+def test_an_original_that_is_seen_to_be_wrong_is_asked_no_further():
+    asked = set()
+
+    def execute(job: Job) -> Run:
+        asked.add(job.arguments[0].shape)
+        return ran(job, doubled(job), Fault(FaultKind.RACE, "k.cu", 3, "k", "two threads write"))
+
+    reference = examine(CONTRACT, PROGRAM, execute)
+    assert reference.damned
+    assert asked == {(3,)}
+
+
 def test_what_was_launched_is_remembered_once_each():
     def execute(job: Job) -> Run:
         launches = (
