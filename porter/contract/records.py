@@ -73,7 +73,7 @@ def _field(usage: Usage, param: Param, field: Variable) -> Iterator[Param]:
 
 def symbol(name: str) -> str:
     """The symbol for a field that is a size: a name without dots and brackets, `p_sizes_0` for `p.sizes[0]`."""
-    return re.sub(r"\W+", "_", name).rstrip("_")
+    return re.sub(r"\W+", "_", name.replace("]", ""))
 
 
 def _is_plain(usage: Usage, type_: CType) -> bool:

@@ -278,7 +278,7 @@ def test_an_array_that_some_sizes_fit_into_is_not_held_against_the_source(migrat
     (outcome,) = outcomes(migrated(windowed.replace("MOST", str(most)))).values()
     assert isinstance(outcome, NotVerified)
     assert f"of an array of type 'float [{most}]'" in outcome.because
-    assert ("cannot be believed" in outcome.because) is blamed
+    assert ("is unreliable" in outcome.because) is blamed
     assert ("does not run at these sizes" in outcome.because) is not blamed
 
 
