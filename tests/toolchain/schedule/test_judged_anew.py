@@ -18,12 +18,17 @@ void run(const float* x, float* y, int rows, int cols) {
 """
 
 
-@pytest.mark.parametrize(("factor", "follows_kernels"), [("(2 + cols / 6000)", True), ("2", False)])
-def test_a_formula_that_holds_at_small_sizes_alone_gives_no_port(tmp_path, build_cache, factor, follows_kernels):
+@pytest.mark.parametrize(
+    ("factor", "target", "follows_kernels"),
+    [("(2 + cols / 6000)", "triton", True), ("2", "triton", False), ("2", "maca", False)],
+)
+def test_a_formula_that_holds_at_small_sizes_alone_gives_no_port(
+    tmp_path, build_cache, factor, target, follows_kernels
+):
     if missing_compiler():
         pytest.skip(missing_compiler())
     (tmp_path / "op.cu").write_text(SOURCE.replace("FACTOR", factor))
-    options = MigrateOptions("triton", build_cache, from_formula=True)
+    options = MigrateOptions(target, build_cache, from_formula=True)
     (migration,) = migrate(tmp_path / "op.cu", options, lambda _: None)
     told = [finding.message for finding in migration.findings if "follows the kernels" in finding.message]
     assert bool(told) is follows_kernels
