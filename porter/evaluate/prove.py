@@ -29,6 +29,7 @@ from porter.findings import Finding
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.oracle.outputs import largest
 from porter.oracle.reference import Reference
+from porter.oracle.single_precision import as_seen_before
 from porter.simt.compiler import end_calls
 from porter.simt.job import BuildFailure, Built
 
@@ -211,7 +212,7 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
     at = rehearsals(reference.contract, originals.sizes, {}, lambda _: None)
     device = DeviceSizes(port, at, originals.judging)
     reference, outcome = _held(originals, studied, port, device)
-    asked = _asked(originals, studied, port)
+    asked = _asked(originals, studied, reference, port)
     if isinstance(outcome, Verified):
         workloads = telling(reference, port, originals.source.numbers, originals.judging)
         reference, outcome = asked.held(reference, outcome, workloads)
@@ -246,14 +247,15 @@ def _as_single(reference: Reference) -> str:
     return f"compared as float32, in which the original computes it: float64 {listed}" if names else ""
 
 
-def _asked(originals: Originals, studied: Studied, port: tuple[Candidate, ...]) -> Telling:
-    """Returns how original and port are asked further."""
+def _asked(originals: Originals, studied: Studied, before: Reference, port: tuple[Candidate, ...]) -> Telling:
+    """Returns how original and port are asked further than `before`."""
 
     def hold(contract: Contract) -> Held | None:
         reference = originals.examined(contract, studied.execute)
         if unsound(reference):
             return None
-        return _held(originals, replace(studied, reference=deciding(contract, reference)), port)
+        reference = as_seen_before(deciding(contract, reference), before)
+        return _held(originals, replace(studied, reference=reference), port)
 
     return Telling(port, lambda contract: originals.examined(contract, studied.execute, once=True), hold)
 
