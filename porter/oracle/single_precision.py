@@ -9,7 +9,7 @@ leaves it as it is to the last bit, while the twin's moves. Or what is stored sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -36,23 +36,25 @@ def in_single_precision(reference: Reference, execute: Execute, twin: Execute) -
     Where one workload shows it, it holds for all of the same choice: of three numbers all may round to what they are.
     """
     seen = [(_choice(e), _seen(reference.contract, e, execute, twin)) for e in reference.expected]
-    told = [frozenset[str]().union(*(s for of, s in seen if of == choice)) for choice, _ in seen]
-    return replace(
-        reference,
-        expected=tuple(replace(e, single=e.single | s) for e, s in zip(reference.expected, told, strict=True)),
-    )
+    return _with(reference, seen)
 
 
 def as_seen_before(reference: Reference, before: Reference) -> Reference:
-    """`reference` with the outputs that workloads of the same choice in the one `before` were seen to have in single
-    precision: a twin may refuse sizes at which its original runs, since its floats take twice the shared memory.
+    """Returns `reference` with the outputs that workloads of the same choice in the one `before` were seen to have in
+    single precision.
+
+    A twin may refuse sizes at which its original runs, since its floats take twice the shared memory.
     """
-    known = [(_choice(e), e.single) for e in before.expected]
-    told = [frozenset[str]().union(*(s for of, s in known if of == _choice(e))) for e in reference.expected]
-    return replace(
-        reference,
-        expected=tuple(replace(e, single=e.single | s) for e, s in zip(reference.expected, told, strict=True)),
-    )
+    return _with(reference, [(_choice(e), e.single) for e in before.expected])
+
+
+def _with(reference: Reference, seen: Sequence[tuple[object, Set[str]]]) -> Reference:
+    """Returns `reference` with the outputs that were `seen` in single precision at the same choice."""
+    expected = []
+    for one in reference.expected:
+        told = frozenset[str]().union(*(names for choice, names in seen if choice == _choice(one)))
+        expected.append(replace(one, single=one.single | told))
+    return replace(reference, expected=tuple(expected))
 
 
 def _choice(expected: Expected) -> tuple[object, ...]:
