@@ -62,7 +62,10 @@ def _from_python(path: Path, text: str) -> Loaded:
         raise InputError(
             f"{path}:{findings[0].span.line if findings[0].span else 1}: {findings[0].message}", findings[0].hint
         )
-    raise InputError(f"{path}: no string in it holds a CUDA kernel", "name the file with the kernels")
+    hint = (
+        "name the file with the kernels; a PyTorch module is ported where it is a class `Model` beside `get_inputs()`"
+    )
+    raise InputError(f"{path}: no string in it holds a CUDA kernel", hint)
 
 
 def looks_like_cuda(text: str, *, strict: bool) -> bool:
