@@ -111,7 +111,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to do with every source: each of the wishes, where it goes, and what is shown of it.
+    """The work asked for on every source: the wishes, where results go, and what is shown of them.
 
     With `several` the results are a list, also where that has one item.
     """

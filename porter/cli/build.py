@@ -1,4 +1,4 @@
-"""How a source is built: with which folders of headers and macros, by the command line or by the build itself."""
+"""Reads with which folders of headers and macros a source is built: from the command line, or from its build."""
 
 from __future__ import annotations
 

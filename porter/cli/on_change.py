@@ -42,7 +42,7 @@ def on_every_change(paths: Sequence[Path], task: Task, console: Console) -> int:
 
 @dataclass
 class _Watched:
-    """What came of each source last, and the files that it was read with, as they were then."""
+    """Remembers what came of each source last, and the files that it was read with, as they were then."""
 
     task: Task
     came: dict[NamedSource, tuple[Attempt, ...]] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class _Watched:
 
     @property
     def exit_code(self) -> int:
-        """That of all sources, as they were last ported."""
+        """Returns the exit code of all sources together, as they were last ported."""
         return exit_code([attempt for came in self.came.values() for attempt in came])
 
     def port(self, source: NamedSource, console: Console) -> None:

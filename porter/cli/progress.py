@@ -1,4 +1,4 @@
-"""What a command is doing just now, for whoever waits: at a terminal, or at the log of a machine that builds."""
+"""Says what a command is doing just now, at a terminal or in the log of a build machine."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def model_words(
 
 
 def asking_of(model: Profile | None, tokens: int | None, console: Console) -> Asking | None:
-    """Who is asked for a port where porter has none that is right; nobody where no model is named.
+    """Returns what asks a model for a port where porter has none that is right; None where no model is named.
 
     Raises `UsageError` for tokens that belong to no model, or within which nothing could be asked.
     """

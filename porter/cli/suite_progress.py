@@ -1,4 +1,4 @@
-"""How a run over a suite gets on, for whoever watches: what runs now, a line for each operator that is done."""
+"""Shows how a run over a suite gets on: what runs now, and a line for each operator that is done."""
 
 from __future__ import annotations
 

@@ -37,8 +37,9 @@ class Taken:
 
 
 def defined_elsewhere(program: Program) -> tuple[Taken, ...]:
-    """What other files define of the functions that `program` calls and only declares. A function that several files
-    define is left alone, and so is one that launches a kernel.
+    """Returns what other files define of the functions that `program` calls and only declares.
+
+    A function that several files define is left alone, and so is one that launches a kernel.
     """
     search = _Search(program)
     found, wanted = dict[Path, set[str]](), search.lacking([program.source])

@@ -1,4 +1,4 @@
-"""What a margin between two distances lacks."""
+"""Triplet margin loss: how far the distances to the positive and the negative fall short of the margin."""
 
 import torch
 from torch import nn

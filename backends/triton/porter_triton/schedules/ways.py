@@ -1,4 +1,4 @@
-"""Which kernels a call of a module's host functions launches together."""
+"""Finds the kernels that one call of a module's host functions launches together."""
 
 from __future__ import annotations
 
