@@ -80,6 +80,8 @@ def _global(b: Builder, node: Name) -> Place | None:
     found = b.unit.variables_named(node.name, b.namespaces[-1])
     if not found:
         return None
+    if len({(v.type, str(v.value), v.storage) for v in found}) > 1:
+        raise b.problem(f"several variables are called '{node.name}'", node.line)
     variable = found[-1]
     if variable.storage in ("constant", "device") and not variable.constexpr and not variable.type.const:
         raise b.problem(f"the device's variable '{node.name}'", node.line)
