@@ -18,6 +18,8 @@ from porter.simt.job import ScalarValue, TensorValue, Value
 
 # 12 uniforms of 16 bits: their sum less 6 has mean 0, variance 1 and lies within 6; no library function is involved.
 _UNIFORMS = 12
+# A word has four of them. Two and two are added within it, so that sums have 32 bits each and no array is widened.
+_LANES = np.uint64(0x0000_FFFF_0000_FFFF)
 _INTEGER_SPREAD = 8.0
 _OF_ALL = 1 << 32  # the stream that all arguments share: a prediction is sure where its target is
 # Only sizes for devices have more elements, all of which would take minutes to make and gigabytes to hand over.
@@ -189,9 +191,11 @@ def normals(words: np.random.Philox, count: int) -> NDArray[np.float64]:
     """`count` numbers of mean 0 and variance 1, all within 6; many are drawn from a pool."""
     if count > _POOL:
         return extended(normals(words, _POOL), count)
-    raw = words.random_raw(count * _UNIFORMS // 4).view(np.uint16) if count else np.zeros(0, np.uint16)
-    sums = raw.reshape(count, _UNIFORMS).astype(np.float64).sum(axis=1)
-    return np.asarray((sums + _UNIFORMS / 2) / 65536.0 - _UNIFORMS / 2)
+    raw = words.random_raw(count * _UNIFORMS // 4) if count else np.zeros(0, np.uint64)
+    pairs = (raw & _LANES) + (raw >> np.uint64(16) & _LANES)
+    sums = pairs[0::3] + pairs[1::3] + pairs[2::3]
+    whole = (sums >> np.uint64(32)) + (sums & np.uint64(0xFFFF_FFFF))
+    return np.asarray((whole.astype(np.float64) + _UNIFORMS / 2) / 65536.0 - _UNIFORMS / 2)
 
 
 def _below(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
