@@ -99,7 +99,7 @@ class FoldIndex:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """`combine` of the elements of a tile along `axis` up to each of them, itself included."""
+    """`combine` of the elements of a tile along `axis` up to each of them, itself included; from the end if reverse."""
 
     combine: Combine
     value: Value

@@ -124,11 +124,15 @@ class FoldPlace:
 
 @dataclass(slots=True)
 class Run:
-    """Each element of the tile `name` becomes the combination of all up to it; that of all is `total`, where wanted."""
+    """Each element of the tile `name` becomes the combination of all up to it, or, in reverse, of all from it on.
+
+    That of all is `total`, where wanted.
+    """
 
     name: str
     combine: Combine
     dtype: DType
+    is_reverse: bool
     total: str = ""
 
 

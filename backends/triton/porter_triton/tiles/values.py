@@ -200,4 +200,5 @@ def _along(value: Fold | FoldIndex | Running) -> str:
     name = names.get(value.combine)
     if name is None:
         raise UnprintableError(f"there is no running '{value.combine}' in Triton")
-    return f"{name}({text(value.value)}, axis={place})"
+    backwards = ", reverse=True" if isinstance(value, Running) and value.is_reverse else ""
+    return f"{name}({text(value.value)}, axis={place}{backwards})"
