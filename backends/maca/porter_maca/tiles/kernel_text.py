@@ -323,7 +323,9 @@ class KernelText:
         start = _typed(_identity(step.combine), step.dtype)
         total = f"const {type_name(step.dtype)} {step.total} = " if step.total else ""
         verb = "run_back" if step.is_reverse else "run"
-        return f"{total}tile::{verb}<kThreads, {vector}>({step.name}, {start}, {_FUNCTORS[step.combine]});"
+        exclusive = "true" if step.is_exclusive else "false"
+        passed = f"{step.name}, {start}, {_FUNCTORS[step.combine]}"
+        return f"{total}tile::{verb}<kThreads, {vector}, {exclusive}>({passed});"
 
     def _placed(self, step: FoldPlace) -> str:
         better = _BETTER[step.combine]

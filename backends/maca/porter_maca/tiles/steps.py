@@ -126,13 +126,14 @@ class FoldPlace:
 class Run:
     """Each element of the tile `name` becomes the combination of all up to it, or, in reverse, of all from it on.
 
-    That of all is `total`, where wanted.
+    The element itself counts, unless the step is exclusive. The combination of all is `total`, where wanted.
     """
 
     name: str
     combine: Combine
     dtype: DType
     is_reverse: bool
+    is_exclusive: bool
     total: str = ""
 
 

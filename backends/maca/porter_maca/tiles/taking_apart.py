@@ -361,7 +361,7 @@ class TakingApart:
         own = self._result(name, "running", shape, dtype)
         self._elements(shape, steps).items.append(Define(own.name, value))
         self._close()
-        run = Run(own.name, running.combine, dtype, running.is_reverse)
+        run = Run(own.name, running.combine, dtype, running.is_reverse, running.is_exclusive)
         steps.append(run)
         if not any(isinstance(one, Name) and one.name in self.changing for one in parts(value)):
             self._totals[running.combine, value] = run
