@@ -10,6 +10,7 @@ from porter.ir.simt.ops import Function, Op, walk
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
 from porter.ir.simt.types import Pointer, Scalar
@@ -51,7 +52,7 @@ def prepared(function: Function, launch: LaunchInfo) -> Function:
     """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
     found = arrays_as_values(unrolled(function))
     found = with_uniform_loops(without_repetition(folded(found)), extents_of(launch))
-    return without_repetition(folded(found))
+    return without_repetition(folded(with_uniform_conditions(found)))
 
 
 def extents_of(launch: LaunchInfo) -> Extents:

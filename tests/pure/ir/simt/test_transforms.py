@@ -7,6 +7,7 @@ from porter.ir.simt.printer import printed
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
 from porter.ir.simt.verify import verify
@@ -14,7 +15,7 @@ from tests.pure.ir.simt.random_programs import function
 from tests.pure.ir.simt.test_interpret import by_interpreter, inputs, told_apart
 
 HEAD = "kernel k(%x: ptr<f32, global> = 0, %n: i32 = 1, %p: ptr<u8, global> = 2) {\n"
-PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops)
+PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, with_uniform_conditions)
 
 
 def body(text: str) -> str:
@@ -250,6 +251,44 @@ def test_threads_that_begin_in_front_of_the_block_or_together_count_as_they_did(
         .replace("mul %n, %1", "mul %n, %0")
         .replace("%n, %1 {", "%n, %0 {"),
     )
+
+
+CONDITION = """
+%thread = thread_index {axis = 0} : u32
+%zero = constant {value = 0} : u32
+%0 = eq %thread, %zero : bool
+%none = constant {value = 0} : ptr<u8, global>
+%1 = ne %p, %none : bool
+%2 = KIND %0, %1 : bool
+if %2 {
+  %one = constant {value = 1.0} : f32
+  store %x, %thread, %one
+} {
+}
+"""
+
+
+def test_the_uniform_part_of_a_condition_is_a_branch_of_its_own():
+    after = """
+%thread = thread_index {axis = 0} : u32
+%zero = constant {value = 0} : u32
+%0 = eq %thread, %zero : bool
+%none = constant {value = 0} : ptr<u8, global>
+%1 = ne %p, %none : bool
+if %1 {
+  if %0 {
+    %one = constant {value = 1.0} : f32
+    store %x, %thread, %one
+  } {
+  }
+} {
+}
+"""
+    check(with_uniform_conditions, CONDITION.replace("KIND", "and"), after)
+
+
+def test_either_of_two_conditions_stays_one_branch():
+    leaves_alone(with_uniform_conditions, CONDITION.replace("KIND", "or"))
 
 
 @pytest.mark.parametrize("transform", PASSES)
