@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, Distribution, EntryKind, Role, Values, Workload
 from porter.contract.distributions import OF_INDICES
 from porter.contract.dtype import DType
-from porter.contract.materialise import materialise, retyped
+from porter.contract.materialise import materialise, retyped, shape_of
 from porter.contract.validate import satisfies
 from porter.contract.workloads import choose_sizes, is_innermost
 from porter.evaluate.drawn_numbers import drawn_numbers, may_be_unmeant
@@ -20,12 +20,13 @@ from porter.simt.job import TensorValue
 
 _JUST_OVER_A_TILE = 257  # by one over 256 and all smaller powers of two
 # Sums long enough that adding them up in too few bits shows, products of more than a tile; the others need no more than
-# a few elements.
+# a few elements. A hundred thousand show no more of that than a few thousand do, and take thirty times as long.
 _AT_LARGE_SIZES = frozenset((Distribution.UNIFORM, Distribution.LARGE_MEAN, Distribution.NEAR_ONE))
 
 _ONE_COLUMN = "one column"
 _NOT_WANTED = "{} was not asked for (--dtype)"
 _SCALED = (Values.NORMAL, Values.POSITIVE)
+_LONG = 1 << 13  # elements of a tensor along one axis
 _USUAL_ELEMENTS = 1 << 15  # of all tensors: enough for something to be compared, and soon done
 _BEYOND_HALF = 2e5
 _LARGE = 100.0  # a scale of 3, which some contracts have, overflows nowhere
@@ -72,7 +73,7 @@ class Judging:
         again = () if any(w.sizes == small.sizes for w in by_size[1:]) else (replace(small, name="another seed"),)
         scales = _scales(small, [w.scale for w in plain])
         edges = self._narrow(contract, small) if self.edges else ()
-        kinds = _distributions(contract, small, _usual(contract, by_size), by_size[-1])
+        kinds = _distributions(contract, small, _usual(contract, by_size), _long(contract, by_size))
         tiles = self._tiles(contract, small, fit) if self.edges else ()
         wide = _beyond_half(contract, small)
         return tuple(self._drawn(w) for w in (*again, *scales, *wide, *kinds, *edges, *tiles))
@@ -120,11 +121,6 @@ class Judging:
         return replace(workload, seed=int.from_bytes(digest, "little"))
 
 
-def of_judgement(workloads: Iterable[Workload]) -> tuple[Workload, ...]:
-    """Returns `workloads` as those of a judgement, which are not written into the contract."""
-    return tuple(replace(workload, is_drawn=True) for workload in workloads)
-
-
 def is_plain(workload: Workload) -> bool:
     """Returns whether a workload has nothing but sizes and contents."""
     chosen = workload.scalars or workload.dtypes or workload.takes or workload.layouts or workload.axes
@@ -151,6 +147,15 @@ def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> b
 def _usual(contract: Contract, by_size: Sequence[Workload]) -> Workload:
     """The largest workload of those that are soon done, else the smallest."""
     return next((w for w in reversed(by_size) if _elements(contract, w) <= _USUAL_ELEMENTS), by_size[0])
+
+
+def _long(contract: Contract, by_size: Sequence[Workload]) -> Workload:
+    """The largest workload whose tensors are long enough along each axis, but not longer, else the smallest."""
+
+    def longest(workload: Workload) -> int:
+        return max((max(shape_of(t, workload), default=1) for t in contract.tensors), default=1)
+
+    return next((w for w in reversed(by_size) if longest(w) <= _LONG), by_size[0])
 
 
 def _distributions(contract: Contract, small: Workload, usual: Workload, large: Workload) -> Iterator[Workload]:

@@ -73,7 +73,7 @@ def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., Tenso
 
     def wrapped(self: InterpreterBuilder, *given: TensorHandle) -> TensorHandle:
         *operands, operation = given
-        if operation is np.where or all(x.dtype.scalar != tl.bfloat16 for x in operands):
+        if operation is np.where or tl.bfloat16.name not in [x.dtype.scalar.name for x in operands]:
             return original(self, *given)
         result = original(self, *(_single(x) if x.dtype.scalar == tl.bfloat16 else x for x in operands), operation)
         if result.data.dtype == np.bool_:
@@ -109,7 +109,9 @@ def _in_double(function: _Operation) -> Callable[[InterpreterBuilder, TensorHand
 
 def _splat(_self: InterpreterBuilder, tile: tl.block_type, value: TensorHandle) -> TensorHandle:
     type_ = tl.int1 if value.data.dtype == np.bool_ else value.dtype.scalar
-    return TensorHandle(np.full(tuple(map(int, tile.shape)), value.data.reshape(-1)[0]), type_)
+    filled = np.empty(tuple(map(int, tile.shape)), value.data.dtype)
+    filled.fill(value.data.reshape(-1)[0])
+    return TensorHandle(filled, type_)
 
 
 def _with_zeros(original: Callable[..., tl.tensor]) -> Callable[..., tl.tensor]:

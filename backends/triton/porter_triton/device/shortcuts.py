@@ -145,6 +145,9 @@ def _broadcast(
         blocks = left.type.is_block(), right.type.is_block()
         if blocks == (False, False) or (all(blocks) and _extents(left.type) == _extents(right.type)):
             return left, right
+        if blocks == (True, False):
+            type_ = left.type.with_element_ty(right.type.scalar)
+            return left, self.tensor(self.builder.create_splat(type_, right.handle), type_)
         return original(self, left, right)
 
     return broadcast

@@ -50,6 +50,23 @@ class Region:
         return cls(name, start, end, item, reads, writes, moments)
 
 
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """What an access touches: the lanes that may do it, their addresses, and the region of all of these, if it is one.
+
+    `size` is that of an element in bytes, `lanes` is of how many lanes the access is.
+    """
+
+    allowed: Mask
+    addresses: NDArray[np.int64]
+    region: Region | None
+    size: int
+    lanes: int
+
+
+_Cells = tuple[Region, NDArray[np.int64], NDArray[np.int64]]  # a region, elements of it, the lane that touches each
+
+
 class Watch:
     """Follows the accesses of one launch after the other; `note` is told of each fault."""
 
@@ -101,40 +118,43 @@ class Watch:
 
     def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """A load of elements of `size` bytes; the lanes that may do it."""
-        allowed = self._bounded("load", pointers, mask, size)
-        for region, cells, who in self._cells(pointers, allowed, size):
+        reach = self._reach("load", pointers, mask, size)
+        for region, cells, who in self._cells(reach):
             # Every lane loads a scalar, one stores it.
             readers = who | _EVERY_LANE if pointers.size == 1 else who
             for race in self._races(region, cells, region.writes[cells], readers, "reads what", "wrote"):
                 self._note(FaultKind.RACE, race)
             last = region.reads[cells]
-            shared = (last >> _LANE_BITS == self._epoch) & (last != who)
-            region.reads[cells] = np.where(shared, who | _EVERY_LANE, who)
-        return allowed
+            if _latest(last) >= self._epoch:
+                shared = (last >> _LANE_BITS == self._epoch) & (last != who)
+                who = np.where(shared, who | _EVERY_LANE, who)  # noqa: PLW2901
+            region.reads[cells] = who
+        return reach.allowed
 
     def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int, held: Held) -> Mask:
         """A store of elements of `size` bytes; the lanes that may do it. `held` gives what they are about to overwrite.
 
         One that leaves every byte as it was changes no result, whichever of two accesses comes first.
         """
-        allowed = self._bounded("store", pointers, mask, size)
+        reach = self._reach("store", pointers, mask, size)
+        allowed, touched = reach.allowed, list(self._cells(reach))
         values = np.broadcast_to(values, pointers.shape)
-        self._check_collisions(pointers[allowed], values[allowed])
-        if self._overwritten(pointers, allowed, size):
+        self._check_collisions(reach.addresses, values, allowed)
+        if self._overwritten(touched):
             changed = allowed.copy()
             changed[allowed] = (_bytes(values[allowed]) != _bytes(held(allowed)[allowed])).any(axis=1)
-            for race in self._overwritten(pointers, changed, size):
+            for race in self._overwritten(self._cells(self._reach("store", pointers, changed, size))):
                 self._note(FaultKind.RACE, race)
-        for region, cells, who in self._cells(pointers, allowed, size):
+        for region, cells, who in touched:
             region.writes[cells] = who
             region.moments[cells] = self._order.moment
         return allowed
 
-    def _overwritten(self, pointers: Pointers, mask: Mask, size: int) -> list[str]:
-        """The races of a store by the lanes of `mask`."""
+    def _overwritten(self, touched: Iterable[_Cells]) -> list[str]:
+        """The races of a store."""
         return [
             race
-            for region, cells, who in self._cells(pointers, mask, size)
+            for region, cells, who in touched
             for last, did in ((region.writes[cells], "wrote"), (region.reads[cells], "reads"))
             for race in self._races(region, cells, last, who, "overwrites what", did)
         ]
@@ -146,8 +166,8 @@ class Watch:
 
         One that `releases` tells those who come after it of what the program wrote, if theirs `acquires`.
         """
-        allowed = self._bounded("atomic operation", pointers, mask, size)
-        for region, cells, who in self._cells(pointers, allowed, size):
+        reach = self._reach("atomic operation", pointers, mask, size)
+        for region, cells, who in self._cells(reach):
             place = int(pointers.flat[0]) if pointers.size == 1 else -region.start
             if acquires:
                 self._order.hear(place)
@@ -156,7 +176,7 @@ class Watch:
             region.writes[cells] = who | _ATOMIC
             if releases:
                 self._order.tell(place)
-        return allowed
+        return reach.allowed
 
     def holds_outcomes(self, pointers: Pointers) -> bool:
         """Returns whether what an atomic operation returned may lie where `pointers` point to."""
@@ -172,30 +192,37 @@ class Watch:
             lowest, highest = int(pointers.min()), int(pointers.max())
             yield from (region for region in self._regions if region.start <= highest and lowest < region.end)
 
-    def _bounded(self, what: str, pointers: Pointers, mask: Mask, size: int) -> Mask:
-        """`mask` less the lanes whose access does not lie in one region."""
-        mask = np.broadcast_to(mask, pointers.shape)
-        if self._in_one_region(pointers[mask], size):
-            return np.asarray(mask, np.bool_)
-        starts = np.array([region.start for region in self._regions], np.uint64)
-        ends = np.array([region.end for region in self._regions], np.uint64)
-        if not len(starts):
-            inside = np.zeros(pointers.shape, np.bool_)
-        else:
-            at = np.searchsorted(starts, pointers, side="right") - 1
-            room = ends[at.clip(0)] - np.uint64(size)
-            inside = (at >= 0) & (pointers <= room) & (ends[at.clip(0)] >= size)
-        outside = mask & ~inside
+    def _reach(self, what: str, pointers: Pointers, mask: Mask, size: int) -> _Reach:
+        """What an access by the lanes of `mask` touches: the others lie outside of every region, or in two."""
+        mask = np.asarray(mask, np.bool_)
+        if mask.shape != pointers.shape:
+            mask = np.broadcast_to(mask, pointers.shape)
+        asked = _addresses(pointers, mask)
+        region = self._only_region(asked, size)
+        if region is not None or not asked.size:  # as mostly
+            return _Reach(mask, asked, region, size, pointers.size)
+        allowed = np.asarray(mask & self._inside(pointers, size), np.bool_)
+        outside = mask & ~allowed
         if outside.any():
             self._note(FaultKind.OUT_OF_BOUNDS, self._describe(what, int(pointers[outside].flat[0]), size))
-        return np.asarray(mask & inside, np.bool_)
+        return _Reach(allowed, _addresses(pointers, allowed), None, size, pointers.size)
 
-    def _in_one_region(self, pointers: Pointers, size: int) -> bool:
-        """Returns whether all accesses lie in the same region, as they mostly do."""
-        if not pointers.size:
-            return True
-        first, behind = int(pointers.min()), int(pointers.max()) + size
-        return any(region.start <= first and behind <= region.end for region in self._regions)
+    def _only_region(self, addresses: NDArray[np.int64], size: int) -> Region | None:
+        """Returns the region that all accesses lie in; None where it is not one."""
+        if not addresses.size:
+            return None
+        first, behind = int(addresses.min()), int(addresses.max()) + size
+        return next((region for region in self._regions if region.start <= first and behind <= region.end), None)
+
+    def _inside(self, pointers: Pointers, size: int) -> Mask:
+        """Returns which accesses lie in one region each."""
+        if not self._regions:
+            return np.zeros(pointers.shape, np.bool_)
+        starts = np.array([region.start for region in self._regions], np.uint64)
+        ends = np.array([region.end for region in self._regions], np.uint64)
+        at = np.searchsorted(starts, pointers, side="right") - 1
+        room = ends[at.clip(0)] - np.uint64(size)
+        return np.asarray((at >= 0) & (pointers <= room) & (ends[at.clip(0)] >= size))
 
     def _describe(self, what: str, address: int, size: int) -> str:
         """`load of 4 bytes at element 37 of 'x', which has 32`: of the nearest region."""
@@ -205,26 +232,25 @@ class Watch:
         index = (address - nearest.start) // nearest.item
         return f"{what} at element {index} of '{nearest.name}', which has {len(nearest.reads)}"
 
-    def _cells(
-        self, pointers: Pointers, allowed: Mask, size: int
-    ) -> Iterable[tuple[Region, NDArray[np.int64], NDArray[np.int64]]]:
+    def _cells(self, reach: _Reach) -> Iterator[_Cells]:
         """The elements touched, region by region, with the lane that touches each."""
-        lanes = np.flatnonzero(allowed) | (pointers.size.bit_length() << _SIZE_SHIFT)
-        if not lanes.size:
+        addresses = reach.addresses
+        if not addresses.size:
             return
-        addresses, who = pointers[allowed].astype(np.int64), lanes | (self._epoch << _LANE_BITS)
-        lowest, highest = int(addresses.min()), int(addresses.max())
-        for region in self._regions:
-            if highest < region.start or lowest >= region.end:
-                continue
-            within: slice | Mask = slice(None)
-            if lowest < region.start or highest >= region.end:
-                within = (addresses >= region.start) & (addresses < region.end)
-                if not within.any():
-                    continue
+        lanes = reach.allowed.reshape(-1).nonzero()[0]
+        who = lanes | (reach.lanes.bit_length() << _SIZE_SHIFT | self._epoch << _LANE_BITS)
+        parts = self._parts(addresses) if reach.region is None else ((reach.region, slice(None)),)
+        for region, within in parts:
             first = (addresses[within] - region.start) // region.item
-            for offset in range(max(1, size // region.item)):
-                yield region, first + offset, who[within]
+            for offset in range(max(1, reach.size // region.item)):
+                yield region, first + offset if offset else first, who[within]
+
+    def _parts(self, addresses: NDArray[np.int64]) -> Iterator[tuple[Region, Mask]]:
+        """The regions that are touched, and which of the addresses lie in each."""
+        for region in self._regions:
+            within = (addresses >= region.start) & (addresses < region.end)
+            if within.any():
+                yield region, within
 
     def _races(  # noqa: PLR0917 - an access, the last one before it, and the words for both
         self,
@@ -238,6 +264,8 @@ class Watch:
         lanes: bool = True,
     ) -> Iterator[str]:
         """Races with the last access to each element, where nothing put it before this one."""
+        if _latest(last) < self._launch_begin:
+            return
         epoch = last >> _LANE_BITS
         if lanes and ((epoch == self._epoch) & (last & ~_ATOMIC != who)).any():
             yield f"a lane {does} another {did} in '{region.name}' without a barrier between"
@@ -249,15 +277,25 @@ class Watch:
         if not self._order.is_told or not self._order.knows(region.moments[cells][between]):
             yield f"a program {does} another {did} in '{region.name}'"
 
-    def _check_collisions(self, pointers: Pointers, values: NDArray[np.generic]) -> None:
+    def _check_collisions(self, addresses: NDArray[np.int64], values: NDArray[np.generic], allowed: Mask) -> None:
         """Notes a store in which two lanes leave different values in one place."""
-        if len(pointers) < 2 or bool((pointers[1:] > pointers[:-1]).all()):
+        if len(addresses) < 2 or bool((addresses[1:] > addresses[:-1]).all()):
             return
-        order = np.argsort(pointers, kind="stable")
-        pointers, raw = pointers[order], _bytes(values[order])
-        same = pointers[1:] == pointers[:-1]
+        order = np.argsort(addresses, kind="stable")
+        addresses, raw = addresses[order], _bytes(values[allowed][order])
+        same = addresses[1:] == addresses[:-1]
         if bool((same & (raw[1:] != raw[:-1]).any(axis=1)).any()):
             self._note(FaultKind.RACE, "two lanes store different values in one place")
+
+
+def _addresses(pointers: Pointers, mask: Mask) -> NDArray[np.int64]:
+    """The addresses that the lanes of `mask` have."""
+    return (pointers.reshape(-1) if mask.all() else pointers[mask]).view(np.int64)
+
+
+def _latest(accesses: NDArray[np.int64]) -> int:
+    """Returns the epoch of the last of these accesses."""
+    return int(accesses.max(initial=0)) >> _LANE_BITS
 
 
 def is_atomic(writes: NDArray[np.int64]) -> NDArray[np.bool_]:
