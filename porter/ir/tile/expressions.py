@@ -99,16 +99,12 @@ class FoldIndex:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """`combine` of the elements of a tile along `axis` up to each of them, or in reverse from each of them on.
-
-    The element itself counts, unless the reduction is exclusive.
-    """
+    """`combine` of the elements of a tile along `axis` up to each of them, itself included."""
 
     combine: Combine
     value: Value
     axis: Axis
     is_reverse: bool = False
-    is_exclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ def test_a_kernel_that_loops_for_ever_is_stopped(migrate, write, cache):
     endless = GOOD.replace(
         "if (i < n) y[i] = 2.0f * x[i];", "volatile int go = 1; while (go) { y[i < n ? i : 0] = x[0]; }"
     )
-    done = migrate(write("op.cu", endless), "--time-limit", "2", "--size", "n=64")
+    done = migrate(write("op.cu", endless), "--time-limit", "1", "--size", "n=64")
     assert done.code == 1
     assert "time limit" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("not verified: op.cu")
@@ -154,7 +154,7 @@ def test_a_kernel_that_loops_for_ever_is_stopped(migrate, write, cache):
 
 def test_what_is_not_proven_within_the_limit_is_said_and_the_rest_keeps_its_verdict(migrate, write, cache):
     endless = GOOD.replace("twice", "other").replace("if (i < n) y", "volatile int go = 1; while (go) y[0] = x[0]; y")
-    done = migrate(write("op.cu", endless + GOOD), "--time-limit", "1000", "--limit", "30")
+    done = migrate(write("op.cu", endless + GOOD), "--time-limit", "1000", "--limit", "16")
     assert done.code == 1
     assert "launch_twice: verified\n" in done.stdout
     assert "launch_other: not verified: the original is too slow here" in done.stdout

@@ -12,7 +12,10 @@ __global__ void scaled_kernel(const float* x, float* y, float a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = OF_SOURCE;
 }
-void scaled(const float* x, float* y, float a, int n) { scaled_kernel<<<(n + 255) / 256, 256>>>(x, y, a, n); }
+void scaled(const float* x, float* y, float a, int n) {
+  if (n > 5000) throw 1;
+  scaled_kernel<<<(n + 255) / 256, 256>>>(x, y, a, n);
+}
 """
 CANDIDATE = """
 import torch, triton, triton.language as tl

@@ -21,6 +21,7 @@ __global__ void squares(const float* x, float* y, int n) {
 }
 
 torch::Tensor forward(torch::Tensor x) {
+  TORCH_CHECK(x.numel() <= 5000);
   auto y = torch::empty_like(x);
   int n = x.numel();
   squares<<<(n + 127) / 128, 128>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
@@ -38,6 +39,7 @@ __global__ void total(const float* x, float* t, int n) {
 }
 
 float length(const float* x, int n) {
+  if (n > 300) throw 1;
   float *t, sum;
   cudaMalloc(&t, sizeof(float));
   total<<<1, 1>>>(x, t, n);
@@ -151,6 +153,7 @@ __global__ void parts(const float* x, float* y, int n) {
 }
 
 torch::Tensor forward(torch::Tensor x) {
+  TORCH_CHECK(x.numel() <= 5000);
   auto y = torch::empty({4}, x.options());
   parts<<<1, 4>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
   return y.sum();
@@ -174,7 +177,6 @@ def forward(x):
 """
 EPILOGUES = {
     "of the parts": ("y.sum()", Verified),
-    "of the inputs": ("x.sum()", Refused),
     "of both, the parts for show": ("x.sum() + 0 * y.sum()", Refused),
     "of the inputs, copied before": ("x.clone().sum()", Refused),
 }

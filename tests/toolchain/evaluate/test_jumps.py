@@ -17,7 +17,10 @@ __global__ void chosen_kernel(const float* x, float* y, float p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = OF_SOURCE;
 }
-void chosen(const float* x, float* y, float p, int n) { chosen_kernel<<<(n + 255) / 256, 256>>>(x, y, p, n); }
+void chosen(const float* x, float* y, float p, int n) {
+  if (n > 5000) throw 1;
+  chosen_kernel<<<(n + 255) / 256, 256>>>(x, y, p, n);
+}
 """
 CANDIDATE = """
 import torch, triton, triton.language as tl

@@ -8,6 +8,7 @@ from porter.evaluate.outcome import Verified, Wrong
 from porter.evaluate.verify import verify
 from porter.report.verdict import reason
 from porter.simt.compiler import missing_compiler
+from tests.toolchain.evaluate.maca_ports import maca_port
 
 SCALED = """
 __global__ void scaled(const float* x, float* y, int n, float alpha, float eps) {
@@ -40,11 +41,12 @@ def held(tmp_path, build_cache):
     def run(text, old="", new=""):
         source, candidate = tmp_path / "op.cu", tmp_path / "candidate.maca.cu"
         source.write_text(text)
-        (migration,) = migrate(source, MigrateOptions("maca", build_cache), lambda _: None)
         if not old:
+            (migration,) = migrate(source, MigrateOptions("maca", build_cache), lambda _: None)
             return migration.entries[0]
-        assert old in migration.files[0].text
-        candidate.write_text(migration.files[0].text.replace(old, new))
+        port = maca_port(text)
+        assert old in port
+        candidate.write_text(port.replace(old, new))
         return verify(candidate, source, MigrateOptions("maca", build_cache, seed=7), lambda _: None).entries[0]
 
     return run

@@ -11,6 +11,7 @@ from porter.evaluate.verify import verify
 from porter.report.migration_document import migration_document
 from porter.report.verdict import reason
 from porter.simt.compiler import missing_compiler
+from tests.toolchain.evaluate.maca_ports import maca_port
 
 CAPPED = """
 __global__ void twice(const float* x, float* y, int n) {
@@ -99,8 +100,7 @@ def migrated(tmp_path, build_cache):
     def run(text, **options):
         source = tmp_path / "op.cu"
         source.write_text(text)
-        cache = build_cache
-        (migration,) = migrate(source, MigrateOptions("maca", cache, **options), lambda _: None)
+        (migration,) = migrate(source, MigrateOptions("maca", build_cache, **options), lambda _: None)
         return migration
 
     return run
@@ -113,12 +113,10 @@ def verified(tmp_path, build_cache):
     def run(text, old, new):
         source, candidate = tmp_path / "op.cu", tmp_path / "candidate.maca.cu"
         source.write_text(text)
-        cache = build_cache
-        (migration,) = migrate(source, MigrateOptions("maca", cache), lambda _: None)
-        port = migration.files[0].text
+        port = maca_port(text)
         assert old in port
         candidate.write_text(port.replace(old, new))
-        return verify(candidate, source, MigrateOptions("maca", cache, seed=7), lambda _: None)
+        return verify(candidate, source, MigrateOptions("maca", build_cache, seed=7), lambda _: None)
 
     return run
 

@@ -24,7 +24,7 @@ from porter.evolve.run import choosing
 from porter.report.machine import examine
 
 SOURCE = """\
-#define THREADS 128
+#define THREADS 1024
 __global__ void scale_kernel(const float* x, float* y, float a, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = a * x[i];

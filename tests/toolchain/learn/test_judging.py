@@ -18,7 +18,7 @@ __global__ void scale_kernel(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = 2.0f * x[i];
 }
-void scale(const float* x, float* y, int n) { scale_kernel<<<(n + 63) / 64, 64>>>(x, y, n); }
+void scale(const float* x, float* y, int n) { scale_kernel<<<(n + 1023) / 1024, 1024>>>(x, y, n); }
 """
 
 

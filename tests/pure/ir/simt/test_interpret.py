@@ -15,7 +15,7 @@ from porter.ir.simt.verify import verify
 from tests.pure.ir.simt import one_thread
 from tests.pure.ir.simt.random_programs import INPUTS, NUMBERS, OUTPUTS, function, threads_of
 
-RUNS, SHARE = 2000, 200
+RUNS, SHARE = 600, 200
 
 
 def inputs(seed: int) -> list[np.ndarray]:
