@@ -14,6 +14,7 @@ from porter_triton.lower.enabled import enabled_kernel
 from porter_triton.merging import Instance, Key, merged
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
+from porter_triton.thread_level.kernel import thread_level_kernel
 
 
 class Kernels:
@@ -65,9 +66,12 @@ class Kernels:
         return tuple(self._by_text.values())
 
     def _lower(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel | Refusal:
+        """The kernel by the tree's lowering; what that refuses is printed thread by thread from the SIMT IR."""
         try:
             return self._lifted(tree, info)
         except Refusal as refusal:
+            with suppress(Refusal):
+                return thread_level_kernel(self._unit, tree, info)
             return refusal
 
     def _lifted(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:

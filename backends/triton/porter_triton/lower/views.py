@@ -12,7 +12,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.places import Columns, Held, LocalArray, Members, Place, SharedArray, Slot, Variable, View
 from porter_triton.lower.types import VOID, Arithmetic, Array, Pointer, Record, Type, components, size
-from porter_triton.lower.values import ATOM, Address, Bits, Fields, Scalar, Value, number
+from porter_triton.lower.values import ATOM, SHIFT, Address, Bits, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -279,7 +279,7 @@ def _split(part: Scalar, unit: Arithmetic) -> list[Scalar]:
         return [number(0, unit)] * count
     pieces = []
     for i in range(count):
-        shifted = f"({whole.text} >> {i * unit.bits})" if i else whole.text
+        shifted = f"({whole.within(SHIFT)} >> {i * unit.bits})" if i else whole.within(ATOM)
         bits = "" if unit.kind == "uint" else f".to({unit.triton}, bitcast=True)"
         text = f"{shifted}.to(tl.uint{unit.bits}){bits}"
         pieces.append(Scalar(text, unit, part.varying))

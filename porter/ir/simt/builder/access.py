@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
 from porter.ir.simt.builder.arithmetic import as_pointer, convert, plus, scaled
@@ -19,9 +20,11 @@ from porter.ir.simt.builder.c_types import (
     units_of,
 )
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Fields, Held, Memory, Number, Parts, Place, RValue, Slot
+from porter.ir.simt.builder.values import Elements, Fields, Held, Memory, Number, Parts, Place, RValue, Slot
 from porter.ir.simt.ops import Value
 from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
+
+_MOST_ELEMENTS = 64  # of an array that is part of a value
 
 
 def load(b: Builder, place: Place) -> RValue:
@@ -68,10 +71,33 @@ def _from_memory(b: Builder, place: Memory) -> RValue:
             pairs = zip(type_.fields, parts, strict=True)
             return Fields(type_, tuple((name, Number(part, vector.element)) for (name, _), part in pairs))
         case Record():
-            if type_.union or lives_in_memory(type_):
-                raise b.problem(f"a value of '{type_.name}', which has arrays or is a union")
-            return Fields(type_, tuple((name, load(b, field(b, place, name))) for name, _ in type_.fields))
+            names = [largest(type_)] if type_.union else [name for name, _ in type_.fields]
+            return Fields(type_, tuple((name, _part_in_memory(b, place, name)) for name in names))
     raise b.problem("a value of type 'void'")
+
+
+def _part_in_memory(b: Builder, place: Memory, name: str) -> RValue:
+    """Returns the value of a field; of an array its elements."""
+    inner = field(b, place, name)
+    if not isinstance(inner, Memory) or not isinstance(inner.type, ArrayOf):
+        return load(b, inner)
+    if prod(inner.type.extents) > _MOST_ELEMENTS:
+        raise b.problem(f"a value with an array of {prod(inner.type.extents)} elements")
+    return Elements(inner.type, tuple(load(b, part) for part in elements(b, inner)))
+
+
+def elements(b: Builder, place: Memory) -> Iterator[Memory]:
+    """Yields the places of an array's elements, those of several dimensions one row behind the other."""
+    assert isinstance(place.type, ArrayOf)
+    inner = place.type.element
+    for number in range(prod(place.type.extents)):
+        yield inside(b, place, number * size_of(inner), inner)
+
+
+def largest(union: Record) -> str:
+    """Returns the name of the field that takes most bytes."""
+    name, _ = max(union.fields, key=lambda field: size_of(field[1]))
+    return name
 
 
 def address(b: Builder, place: Memory, to: CType | None = None) -> Value:
@@ -128,8 +154,11 @@ def _to_memory(b: Builder, place: Memory, value: RValue) -> None:
             packed = b.emitter.emit("pack", parts, vector)
             b.emitter.effect("store", (place.base, place.index, packed))
         case Record():
-            for name, _ in type_.fields:
+            for name in [largest(type_)] if type_.union else [name for name, _ in type_.fields]:
                 store(b, field(b, place, name), _part(b, value, type_, name))
+        case ArrayOf() if isinstance(value, Elements) and len(value.parts) == prod(type_.extents):
+            for part, held in zip(elements(b, place), value.parts, strict=True):
+                store(b, part, held)
         case _:
             raise b.problem("an assignment to an array")
 
@@ -140,6 +169,14 @@ def copy(b: Builder, to: Memory, source: Memory) -> None:
         store(b, inside(b, to, offset, type_), load(b, inside(b, source, offset, type_)))
 
 
+def in_memory(b: Builder, value: Fields | Elements) -> Memory:
+    """Returns memory of the thread that holds a value."""
+    made = variable(b, "held", value.type, in_memory=True)
+    assert isinstance(made, Memory)
+    store(b, made, value)
+    return made
+
+
 def field(b: Builder, place: Place, name: str) -> Place:
     """The place of a struct's field."""
     match place:
@@ -147,6 +184,8 @@ def field(b: Builder, place: Place, name: str) -> Place:
             return dict(places)[name]
         case Held(Fields(parts=parts)) if name in dict(parts):
             return Held(dict(parts)[name])
+        case Held(Fields(type=type_) as value) if type_.union:
+            return field(b, in_memory(b, value), name)
         case Memory(type=Record() as type_) if (kind := type_.field(name)) is not None:
             number = [known for known, _ in type_.fields].index(name)
             return inside(b, place, offsets(type_)[number], kind)
@@ -208,7 +247,7 @@ def variable(b: Builder, name: str, type_: CType, *, in_memory: bool) -> Place:
 def place_type(place: Place) -> CType | None:
     """The type of what a place holds; None for what is neither a number nor a struct."""
     if isinstance(place, Held):
-        return place.value.type if isinstance(place.value, Number | Fields) else None
+        return place.value.type if isinstance(place.value, Number | Fields | Elements) else None
     return place.type
 
 

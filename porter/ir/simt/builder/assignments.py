@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from porter.ir.simt.builder import access, arithmetic, calls, expressions
 from porter.ir.simt.builder.c_types import INT, Record, lives_in_memory
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Fields, Memory, Nothing, Number, RValue, Slot
+from porter.ir.simt.builder.values import Elements, Fields, Memory, Nothing, Number, RValue, Slot
 from porter.ir.simt.ops import Block, Op, Value
 from porter.ir.simt.types import Pointer
 from porter.syntax.nodes import Assign, Braces, Update
@@ -29,7 +29,8 @@ def assign(b: Builder, node: Assign) -> RValue:
     if isinstance(target, Memory) and isinstance(type_, Record) and (type_.union or lives_in_memory(type_)):
         source = expressions.place(b, node.value)
         if not isinstance(source, Memory):
-            raise b.problem(f"an assignment of a value of '{type_.name}'", node.line)
+            access.store(b, target, calls.converted(b, access.load(b, source), type_, node.line))
+            return Nothing()
         access.copy(b, target, source)
         return Nothing()
     if isinstance(node.value, Braces) and node.value.type is None and type_ is not None:
@@ -113,16 +114,28 @@ def _flattened(
         return [(yes, no)], lambda results: Number(results[0], type_)
     if isinstance(yes, Fields) and isinstance(no, Fields) and yes.type.name == no.type.name:
         inner = [_flattened(b, a, c) for (_, a), (_, c) in zip(yes.parts, no.parts, strict=True)]
-
-        def rebuild(results: Sequence[Value]) -> RValue:
-            at, parts = 0, []
-            for (name, _), (pairs, made) in zip(yes.parts, inner, strict=True):
-                parts.append((name, made(results[at : at + len(pairs)])))
-                at += len(pairs)
-            return Fields(yes.type, tuple(parts))
-
-        return [pair for pairs, _ in inner for pair in pairs], rebuild
+        names, type_of_struct = [name for name, _ in yes.parts], yes.type
+        return _together(inner, lambda parts: Fields(type_of_struct, tuple(zip(names, parts, strict=True))))
+    if isinstance(yes, Elements) and isinstance(no, Elements) and yes.type == no.type:
+        of, type_of_array = [_flattened(b, a, c) for a, c in zip(yes.parts, no.parts, strict=True)], yes.type
+        return _together(of, lambda parts: Elements(type_of_array, tuple(parts)))
     return [], lambda _: Nothing()
+
+
+def _together(
+    inner: Sequence[tuple[list[tuple[Number, Number]], Callable[[Sequence[Value]], RValue]]],
+    whole: Callable[[list[RValue]], RValue],
+) -> tuple[list[tuple[Number, Number]], Callable[[Sequence[Value]], RValue]]:
+    """Returns the pairs of all parts, and how the whole is made of their results again."""
+
+    def rebuild(results: Sequence[Value]) -> RValue:
+        at, parts = 0, []
+        for pairs, made in inner:
+            parts.append(made(results[at : at + len(pairs)]))
+            at += len(pairs)
+        return whole(parts)
+
+    return [pair for pairs, _ in inner for pair in pairs], rebuild
 
 
 def _unified(b: Builder, ops: list[Op], other_ops: list[Op], yes: Number, no: Number) -> tuple[Value, Value]:

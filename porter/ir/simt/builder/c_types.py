@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 
 from porter.ir.simt.types import Element, Scalar, Vector
@@ -172,6 +173,21 @@ def leaves(type_: CType, offset: int = 0) -> Iterator[tuple[int, CType]]:
                 yield from leaves(element, offset + number * size_of(element))
         case _:
             yield offset, type_
+
+
+def paths(type_: CType, offset: int = 0) -> Iterator[tuple[int, str]]:
+    """Yields the place in bytes of each number of a value with how C++ names it: `.field`, `[2]`; empty for itself."""
+    match type_:
+        case Record():
+            for (name, kind), at in zip(type_.fields, offsets(type_), strict=True):
+                yield from ((place, f".{name}{path}") for place, path in paths(kind, offset + at))
+        case ArrayOf(element, extents):
+            for number, indices in enumerate(product(*map(range, extents))):
+                index = "".join(f"[{i}]" for i in indices)
+                inner = paths(element, offset + number * size_of(element))
+                yield from ((place, f"{index}{path}") for place, path in inner)
+        case _:
+            yield offset, ""
 
 
 def spelled(type_: CType) -> TypeName | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from porter.ir.simt.builder import (
     access,
@@ -13,10 +14,10 @@ from porter.ir.simt.builder import (
     intrinsics,
     resolve,
 )
-from porter.ir.simt.builder.c_types import CType, PointerTo, Record, Void, lives_in_memory
+from porter.ir.simt.builder.c_types import ArrayOf, CType, PointerTo, Record, Void
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Closure, Fields, FunctionName, Held, Nothing, Number, Place, RValue
+from porter.ir.simt.builder.values import Closure, Elements, Fields, FunctionName, Held, Nothing, Number, Place, RValue
 from porter.ir.simt.types import Scalar
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import (
@@ -207,14 +208,14 @@ def construct(b: Builder, type_: CType, items: Sequence[Expression], line: int) 
 
 def assembled(b: Builder, type_: CType, items: Sequence[inlining.Argument], line: int) -> RValue:
     """A value of a type made of arguments, by a constructor or part by part."""
+    if isinstance(type_, ArrayOf):
+        return _array(b, type_, items, line)
     if not isinstance(type_, Record):
         if not items:
             return declarations.zero(b, type_)
         if len(items) != 1:
             raise b.problem("a number made of several values", line)
         return inlining.passed(b, items[0], type_, line)
-    if lives_in_memory(type_):
-        raise b.problem(f"a value of '{type_.name}', which has arrays or is a union", line)
     if has_constructor(b, type_, len(items)):
         return _constructed(b, type_, items, line)
     if len(items) == 1 and not isinstance(items[0], inlining.Listed):
@@ -222,6 +223,17 @@ def assembled(b: Builder, type_: CType, items: Sequence[inlining.Argument], line
         if isinstance(only, Fields):
             return converted(b, only, type_, line)
     return _aggregate(b, type_, items, line)
+
+
+def _array(b: Builder, type_: ArrayOf, items: Sequence[inlining.Argument], line: int) -> Elements:
+    """A list as an array: its elements in order, then 0."""
+    inner = type_.element if len(type_.extents) == 1 else ArrayOf(type_.element, type_.extents[1:])
+    parts = [inlining.passed(b, item, inner, line) for item in items]
+    parts += [declarations.zero(b, inner) for _ in range(type_.extents[0] - len(items))]
+    flat = [one for part in parts for one in (part.parts if isinstance(part, Elements) else (part,))]
+    if len(flat) != prod(type_.extents):
+        raise b.problem(f"an array of {prod(type_.extents)} elements made of {len(flat)}", line)
+    return Elements(type_, tuple(flat))
 
 
 def _aggregate(b: Builder, type_: Record, items: Sequence[inlining.Argument], line: int) -> RValue:

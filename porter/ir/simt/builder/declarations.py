@@ -18,7 +18,18 @@ from porter.ir.simt.builder.c_types import (
     units_of,
 )
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Closure, Fields, FunctionName, Held, Memory, Number, Place, RValue, Text
+from porter.ir.simt.builder.values import (
+    Closure,
+    Elements,
+    Fields,
+    FunctionName,
+    Held,
+    Memory,
+    Number,
+    Place,
+    RValue,
+    Text,
+)
 from porter.ir.simt.types import Array, Pointer, Scalar, Space
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, TypeName, Variable
 
@@ -84,6 +95,9 @@ def _initialise(b: Builder, place: Place, type_: CType, value: Expression, line:
             fill(b, place, value.items, line)
             return
         source = expressions.place(b, value)
+        if isinstance(source, Held) and isinstance(type_, Record):
+            access.store(b, place, calls.converted(b, source.value, type_, line))
+            return
         if not isinstance(source, Memory) or size_of(source.type) != size_of(type_):
             raise b.problem("an array that is initialised with a value")
         access.copy(b, place, source)
@@ -190,6 +204,8 @@ def zero(b: Builder, type_: CType) -> RValue:
             return Number(b.emitter.constant(0, type_), type_)
         case PointerTo(element):
             return Number(b.emitter.constant(0, Pointer(element_of(element), Space.GLOBAL)), type_)
+        case ArrayOf(element, extents) if prod(extents) <= _MOST_STORES:
+            return Elements(type_, (zero(b, element),) * prod(extents))
         case Record(fields=fields):
             return Fields(type_, tuple((name, zero(b, kind)) for name, kind in fields))
     raise b.problem("an array as a value")

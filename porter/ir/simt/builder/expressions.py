@@ -22,7 +22,7 @@ from porter.ir.simt.builder.c_types import (
 )
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Closure, Fields, Held, Memory, Nothing, Number, Place, RValue, Text
+from porter.ir.simt.builder.values import Closure, Elements, Fields, Held, Memory, Nothing, Number, Place, RValue, Text
 from porter.ir.simt.types import Scalar
 from porter.syntax.nodes import (
     Assign,
@@ -139,10 +139,10 @@ def type_of_value(b: Builder, found: RValue, line: int) -> CType:
 
 def literal(b: Builder, node: Literal) -> RValue:
     """A number, a text or null."""
-    if isinstance(node.value, str):
-        return Text(node.value)
     if node.type == "nullptr":
         return Number(b.emitter.constant(0, INT), INT)
+    if isinstance(node.value, str):
+        return Text(node.value)
     type_ = named_number(node.type)
     if type_ is None:
         raise b.problem(f"a literal of type '{node.type}'", node.line)
@@ -195,9 +195,19 @@ def _subscript(b: Builder, owner: Expression, index: Expression) -> Place:
     held = access.load(b, base)
     if isinstance(held, Fields):
         return calls.subscript(b, base, held, index)
+    if isinstance(held, Elements):
+        return _of_elements(b, held, number(b, index))
     if not isinstance(held, Number) or not isinstance(held.type, PointerTo):
         raise b.problem("an index into what is not an array")
     return access.element(b, held, number(b, index))
+
+
+def _of_elements(b: Builder, held: Elements, index: Number) -> Place:
+    """An element, or a row, of an array that is no memory."""
+    known = b.emitter.known(index.value)
+    if isinstance(known, int) and len(held.type.extents) == 1 and 0 <= known < len(held.parts):
+        return Held(held.parts[known])
+    return access.row(b, access.in_memory(b, held), index)
 
 
 def pointee(b: Builder, pointer: Number) -> Memory:
@@ -211,7 +221,13 @@ def _member(b: Builder, node: Member) -> Place:
     owner = names.coordinate(b, node)
     if owner is not None:
         return Held(owner)
-    return access.field(b, object_of(b, node), node.name)
+    found = object_of(b, node)
+    type_ = access.place_type(found)
+    if isinstance(type_, Record) and type_.field(node.name) is None:
+        constant_member = names.static_member(b, type_, node.name)
+        if constant_member is not None:
+            return constant_member
+    return access.field(b, found, node.name)
 
 
 def object_of(b: Builder, node: Member) -> Place:
@@ -297,6 +313,9 @@ def selected(b: Builder, decision: Number, yes: RValue, no: RValue) -> RValue:
     if isinstance(yes, Fields) and isinstance(no, Fields) and yes.type == no.type:
         pairs = zip(yes.parts, no.parts, strict=True)
         return Fields(yes.type, tuple((name, selected(b, decision, a, c)) for (name, a), (_, c) in pairs))
+    if isinstance(yes, Elements) and isinstance(no, Elements) and yes.type == no.type:
+        inner = zip(yes.parts, no.parts, strict=True)
+        return Elements(yes.type, tuple(selected(b, decision, a, c) for a, c in inner))
     if isinstance(yes, Nothing) and isinstance(no, Nothing):
         return yes
     if not isinstance(yes, Number) or not isinstance(no, Number):

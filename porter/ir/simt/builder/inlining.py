@@ -153,11 +153,12 @@ def _copied(b: Builder, name: str, type_: CType | None, argument: Argument, line
     if type_ is None:
         raise b.problem(f"the parameter '{name}' has no type that is known", line)
     if lives_in_memory(type_):
-        if not isinstance(argument, Memory):
-            raise b.problem(f"the parameter '{name}' of an array or a union", line)
         made = access.variable(b, name, type_, in_memory=True)
         assert isinstance(made, Memory)
-        access.copy(b, made, argument)
+        if isinstance(argument, Memory):
+            access.copy(b, made, argument)
+        else:
+            access.store(b, made, passed(b, argument, type_, line))
         return made
     value = passed(b, argument, type_, line)
     if name not in b.mutable[-1] and name not in b.addressed[-1]:

@@ -11,7 +11,7 @@ from porter.ir.simt.builder.mathematics import BITS, FUNCTIONS, Function, conver
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, Nothing, Number, Place, RValue, Text
 from porter.ir.simt.operations import COMPARISONS, MATHEMATICS
-from porter.ir.simt.types import Scalar
+from porter.ir.simt.types import Pointer, Scalar
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Expression, Name, TypeName
 
@@ -37,6 +37,7 @@ _LIMITS = {
     Scalar.F32: (3.4028234663852886e38, 2.0**-126, 2.0**-23),
     Scalar.F64: (1.7976931348623157e308, 2.0**-1022, 2.0**-52),
 }
+_MOST_COPIED = 256  # elements
 _PAIRS = {"__half2": Scalar.F16, "__nv_bfloat162": Scalar.BF16}
 
 
@@ -78,7 +79,29 @@ def _of_memory(b: Builder, plain: str, node: Call) -> RValue | None:
         target = expressions.pointee(b, expressions.number(b, node.arguments[0]))
         access.store(b, target, expressions.value(b, node.arguments[1]))
         return Nothing()
+    if plain in ("memcpy", "__builtin_memcpy") and len(node.arguments) == 3:
+        size = expressions.constant(b, node.arguments[2])
+        if not isinstance(size, int):
+            raise b.problem("a copy of a number of bytes that is not known")
+        to, source = _numbers(b, node.arguments[:2])
+        _copy_bytes(b, to, source, size)
+        return Nothing()
     return None
+
+
+def _copy_bytes(b: Builder, to: Number, source: Number, size_bytes: int) -> None:
+    """Copies memory as elements of what it is copied to, byte by byte where these do not fit."""
+    target, origin = (arithmetic.as_pointer(b, number.value) for number in (to, source))
+    assert isinstance(target.type, Pointer)
+    assert isinstance(origin.type, Pointer)
+    unit = target.type.element if size_bytes % target.type.element.bytes == 0 else Scalar.U8
+    if size_bytes // unit.bytes > _MOST_COPIED:
+        raise b.problem(f"a copy of {size_bytes} bytes")
+    places = [p if p.type == (wanted := Pointer(unit, p.type.space)) else b.emitter.emit("bitcast", (p,), wanted)
+              for p in (target, origin) if isinstance(p.type, Pointer)]  # fmt: skip
+    for number in range(size_bytes // unit.bytes):
+        index = b.emitter.constant(number, INT)
+        b.emitter.effect("store", (places[0], index, b.emitter.emit("load", (places[1], index), unit)))
 
 
 def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
@@ -157,6 +180,11 @@ def _floats(b: Builder, value: RValue) -> RValue:
     return Fields(BUILT_IN["float2"], (("x", parts[0]), ("y", parts[1])))
 
 
+def _parts(value: RValue) -> tuple[RValue, ...]:
+    assert isinstance(value, Fields)
+    return tuple(part for _, part in value.parts)
+
+
 def _component(name: str, type_: Scalar | None) -> Callable[[Builder, Sequence[RValue]], RValue]:
     def taken(b: Builder, values: Sequence[RValue]) -> RValue:
         value = values[0]
@@ -175,8 +203,8 @@ _PAIR_FUNCTIONS: Mapping[str, Callable[[Builder, Sequence[RValue]], RValue]] = {
     "__float2half2_rn": lambda b, v: _pair(b, "__half2", v[0], v[0]),
     "__half2half2": lambda b, v: _pair(b, "__half2", v[0], v[0]),
     "__bfloat162bfloat162": lambda b, v: _pair(b, "__nv_bfloat162", v[0], v[0]),
-    "__float22half2_rn": lambda b, v: _pair(b, "__half2", *(part for _, part in v[0].parts)),  # type: ignore[union-attr]
-    "__float22bfloat162_rn": lambda b, v: _pair(b, "__nv_bfloat162", *(p for _, p in v[0].parts)),  # type: ignore[union-attr]
+    "__float22half2_rn": lambda b, v: _pair(b, "__half2", *_parts(v[0])),
+    "__float22bfloat162_rn": lambda b, v: _pair(b, "__nv_bfloat162", *_parts(v[0])),
     "__half22float2": lambda b, v: _floats(b, v[0]),
     "__bfloat1622float2": lambda b, v: _floats(b, v[0]),
     "__low2float": _component("x", _F32),

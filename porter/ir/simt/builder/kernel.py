@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from porter.ir.simt.builder import access, inlining, resolve, statements
-from porter.ir.simt.builder.c_types import CType, PointerTo, Record, element_of, leaves, lives_in_memory
+from porter.ir.simt.builder.c_types import CType, PointerTo, Record, element_of, leaves, lives_in_memory, paths
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, Held, Memory, Number, Place, RValue
@@ -31,18 +32,41 @@ def build(unit: Unit, kernel: FunctionTree, template: Sequence[TypeName | Expres
         raise NotExpressibleError("expressions that are nested too deeply", kernel.body.line) from None
 
 
-def _built(b: Builder, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> Function:
-    parameters: list[IRParameter] = []
+def parameter_paths(
+    unit: Unit, kernel: FunctionTree, template: Sequence[TypeName | Expression] = ()
+) -> dict[tuple[int, int], str]:
+    """Returns what the source calls each parameter of the function, by its argument and byte: `n`, `shape.sizes[1]`.
+
+    Raises `NotExpressibleError`.
+    """
+    whole = with_libraries(unit)
+    b = Builder(whole, Types(whole))
+    found: dict[tuple[int, int], str] = {}
+    with _instance(b, kernel, tuple(template)):
+        for number, parameter in enumerate(kernel.parameters):
+            type_ = resolve.type_of(b, parameter.type, 0)
+            found |= {(number, offset): f"{parameter.name}{path}" for offset, path in paths(type_)}
+    return found
+
+
+@contextmanager
+def _instance(b: Builder, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> Iterator[None]:
+    """The scope of a kernel, in which its template parameters are bound."""
     with b.scope(wall=True), inlining.entered(b, kernel, ()):
         for declared, given in zip(kernel.head.template, resolve.arguments(b, template), strict=False):
             b.bind(declared.name, given)
         _bind_defaults(b, kernel, len(template))
-        with b.scope():
-            for number, parameter in enumerate(kernel.parameters):
-                if parameter.name:
-                    b.bind(parameter.name, _parameter(b, parameter, number, parameters))
-            with inlining.returning(b, None):
-                statements.run(b, kernel.body.statements)
+        yield
+
+
+def _built(b: Builder, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> Function:
+    parameters: list[IRParameter] = []
+    with _instance(b, kernel, template), b.scope():
+        for number, parameter in enumerate(kernel.parameters):
+            if parameter.name:
+                b.bind(parameter.name, _parameter(b, parameter, number, parameters))
+        with inlining.returning(b, None):
+            statements.run(b, kernel.body.statements)
     ops = (*b.emitter.prologue, *b.emitter.body, Op("return"))
     function = Function(instance_name(kernel, template), tuple(parameters), Block((), ops))
     return without_dead_code(function, b.replaced)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from porter.ir.simt.builder import access, declarations, expressions, resolve
-from porter.ir.simt.builder.c_types import BUILT_IN, INT, LONG, UINT, ULONG
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, LONG, UINT, ULONG, Record
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, FunctionName, Held, Number, Place
 from porter.ir.simt.types import Scalar
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Member, Name, TypeName, Variable
+from porter.syntax.unit import StructTree
 
 _FLOAT_MAX = 3.4028234663852886e38
 _F32, _F64 = Scalar.F32, Scalar.F64
@@ -80,6 +81,8 @@ def _global(b: Builder, node: Name) -> Place | None:
     found = b.unit.variables_named(node.name, b.namespaces[-1])
     if not found:
         return None
+    if len({(v.type, str(v.value), v.storage) for v in found}) > 1:
+        raise b.problem(f"several variables are called '{node.name}'", node.line)
     variable = found[-1]
     if variable.storage in ("constant", "device") and not variable.constexpr and not variable.type.const:
         raise b.problem(f"the device's variable '{node.name}'", node.line)
@@ -110,7 +113,15 @@ def _static(b: Builder, node: Name) -> Place | None:
     found = resolve.definition(b, resolve.with_constants(b, resolved))
     if found is None:
         return None
-    tree, bindings = found
+    return _of_tree(b, *found, member)
+
+
+def static_member(b: Builder, type_: Record, member: str) -> Place | None:
+    """`object.constant`, a static member of its struct; None where it has none of that name."""
+    return _of_tree(b, type_.tree, dict(type_.bindings), member) if type_.tree is not None else None
+
+
+def _of_tree(b: Builder, tree: StructTree, bindings: dict[str, TypeName | Expression], member: str) -> Place | None:
     with b.scope(wall=True):
         resolve.bind_members(b, tree, bindings)
         inner = b.find(member)

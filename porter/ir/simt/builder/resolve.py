@@ -103,7 +103,7 @@ def argument(b: Builder, given: Argument) -> Argument:
             return given
     elif isinstance(bound, TypeName) and isinstance(given, TypeName):
         return replace(bound, pointers=bound.pointers + given.pointers)
-    if isinstance(bound, Literal | TypeName):
+    if isinstance(bound, Literal | TypeName | Name):
         return bound
     if isinstance(bound, FunctionName):
         return Name(bound.name, bound.template)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from porter.ir.simt.builder.c_types import CType, PointerTo, Record
+from porter.ir.simt.builder.c_types import ArrayOf, CType, PointerTo, Record
 from porter.ir.simt.ops import Value
 from porter.ir.simt.types import Scalar
 from porter.syntax.nodes import Expression, Lambda, TypeName
@@ -20,7 +20,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A struct, taken apart."""
+    """A struct, taken apart; of a union the field that takes most bytes."""
 
     type: Record
     parts: tuple[tuple[str, RValue], ...]
@@ -28,6 +28,14 @@ class Fields:
     def part(self, name: str) -> RValue:
         """The value of a field."""
         return dict(self.parts)[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The elements of an array that is a part of a struct; those of several dimensions one row behind the other."""
+
+    type: ArrayOf
+    parts: tuple[RValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class Closure:
     scopes: tuple[object, ...]
 
 
-RValue = Number | Fields | Nothing | Text | FunctionName | Closure
+RValue = Number | Fields | Elements | Nothing | Text | FunctionName | Closure
 
 
 @dataclass(frozen=True, eq=False, slots=True)

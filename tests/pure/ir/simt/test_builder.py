@@ -296,6 +296,44 @@ def test_operations_know_their_lines():
     assert [op.location.line for op in walk(made.body) if op.kind in ("mul", "store")] == [2, 5]
 
 
+PACKED = """
+struct Packed {
+  float held[4];
+  static constexpr int size = 4;
+  __device__ Packed() = default;
+  __device__ Packed(int4 bits) { memcpy(&held, &bits, sizeof(bits)); }
+  __device__ static Packed filled(float with) { Packed p; for (int k = 0; k < size; ++k) p.held[k] = with; return p; }
+  __device__ float& operator[](int k) { return held[k]; }
+  __device__ int4 bits() const { int4 b; memcpy(&b, &held, sizeof(b)); return b; }
+};
+using function = int (*)(int);
+__device__ int doubled(int v) { return 2 * v; }
+template <function f> __device__ int twice(int v, int more) { return f(f(v)) + more; }
+template <function f> __device__ int twice(int v) { return twice<f>(v, 1); }
+union Both { int whole; float number; };
+__device__ Both of(float number) { Both both; both.number = number; return both; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Packed p(make_int4(__float_as_int(1.f), __float_as_int(2.f), __float_as_int(3.f), t)); out[t] = p[2] * 10;",
+         [30 for _ in T]),
+        ("auto p = Packed::filled(t); Packed q = p; q[1] = 7; out[t] = p[1] * 100 + q[1] + p.size;",
+         [t * 100 + 11 for t in T]),
+        ("Packed p = t % 2 ? Packed::filled(3) : Packed::filled(t); out[t] = p[t % 4];",
+         [3 if t % 2 else t for t in T]),
+        ("Packed p; p = Packed::filled(t); out[t] = __int_as_float(p.bits().z);", list(T)),
+        ("out[t] = twice<doubled>(t);", [4 * t + 1 for t in T]),
+        ("const Both b = of(2.5f); out[t] = b.whole == __float_as_int(2.5f) ? b.number * 2 : -1;", [5 for _ in T]),
+        ("if (out != nullptr) out[t] = t;", list(T)),
+    ],
+)  # fmt: skip
+def test_structs_with_arrays_and_unions_are_values(body, expected):
+    assert one(body, before=PACKED) == expected
+
+
 @pytest.mark.parametrize(
     ("body", "construct", "line"),
     [

@@ -1,0 +1,99 @@
+"""Branches: Triton's own where all threads of a block take one way, else masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from porter.ir.simt.operations import OPERATIONS, Effect
+from porter.ir.simt.ops import Block, Op, Value, walk
+from porter.ir.simt.types import Vector
+from porter_triton.thread_level.arithmetic import negated, where
+from porter_triton.thread_level.expressions import Expression, settled
+
+if TYPE_CHECKING:
+    from porter_triton.thread_level.printer import Held, Printer
+
+
+def branch(p: Printer, op: Op) -> None:
+    """An `if`."""
+    if p.uniformity.diverges(op):
+        _masked(p, op)
+    else:
+        _taken_together(p, op)
+
+
+def _taken_together(p: Printer, op: Op) -> None:
+    condition = p.value(op.operands[0])
+    yes, no = op.regions
+    variables = [declared(p, result, result.name or "value") for result in op.results]
+    if not op.results and not _acts(yes):
+        condition, yes, no = negated(condition), no, yes
+    p.line(f"if {condition.text}:")
+    _side(p, yes, variables)
+    if op.results or _acts(no):
+        p.line("else:")
+        _side(p, no, variables)
+    p.values.update(zip(op.results, variables, strict=True))
+
+
+def _side(p: Printer, region: Block, variables: Sequence[Held]) -> None:
+    with p.indented():
+        for variable, value in zip(variables, p.block(region), strict=True):
+            for target, part in zip(flat(variable), flat(value), strict=True):
+                p.line(f"{target.text} = {handed(p, target, part).text}")
+
+
+def _masked(p: Printer, op: Op) -> None:
+    """Both regions run, each for its threads."""
+    condition = p.value(op.operands[0])
+    yes, no = op.regions
+    if op.results or _acts(no):
+        condition = p.atom(condition, "condition")
+    results = []
+    for region, holds in ((yes, condition), (no, condition)):
+        if not _acts(region):
+            results.append(p.block(region))
+            continue
+        is_first = region is yes
+        mask = p.narrowed(holds if is_first else negated(holds), op if is_first else None)
+        with p.under(mask):
+            results.append(p.block(region))
+    for result, one, other in zip(op.results, *results, strict=True):
+        type_ = result.type.element if isinstance(result.type, Vector) else result.type
+        parts = [where(condition, a, b, type_) for a, b in zip(flat(one), flat(other), strict=True)]
+        users = p.uses.get(result, ())
+        if len(users) == 1 and users[0].kind == "yield":  # right behind, for nothing else may be in between
+            named = parts
+        else:
+            named = [part if part.is_atom else p.named(part, result.name or "value") for part in parts]
+        p.values[result] = tuple(named) if isinstance(result.type, Vector) else named[0]
+
+
+def _acts(region: Block) -> bool:
+    """Returns whether it matters which threads run a region."""
+    return any(OPERATIONS[op.kind].effect not in (Effect.NONE, Effect.CONTROL) or op.kind in ("for", "while")
+               for op in walk(region))  # fmt: skip
+
+
+def flat(value: Held) -> tuple[Expression, ...]:
+    """Returns the expressions of a number or vector."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def declared(p: Printer, value: Value, wanted: str) -> Held:
+    """Returns the variable for what control hands on; of a vector one for each number."""
+    varying = value in p.uniformity.varying
+    if not isinstance(value.type, Vector):
+        return Expression(p.declare(wanted, value.type, varying=varying), value.type, varying)  # type: ignore[arg-type]
+    element = value.type.element
+    return tuple(Expression(p.declare(f"{wanted}_{'xyzw'[n]}", element, varying=varying), element, varying)
+                 for n in range(value.type.count))  # fmt: skip
+
+
+def handed(p: Printer, target: Expression, value: Expression) -> Expression:
+    """Returns a value as a variable of this type and shape holds it."""
+    typed = p.typed(value, target.type) if value.number is None else value
+    if target.varying:
+        return p.spread(typed)
+    return settled(typed) if typed.loose else typed

@@ -1,0 +1,74 @@
+"""What threads of a block say to each other: barriers, shuffles, votes and assertions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from porter.ir.simt.ops import Op, Value
+from porter.ir.simt.types import Scalar
+from porter_triton.lower.launch import Remark, RemarkKind
+from porter_triton.thread_level.expressions import Expression, Level, combined, infix, literal, settled, to_type
+
+if TYPE_CHECKING:
+    from porter_triton.thread_level.printer import Printer
+
+_SHUFFLES = {"index": "shuffle", "up": "shuffle_up", "down": "shuffle_down", "xor": "shuffle_xor"}
+_VOTES = {"all": "warp_all", "any": "warp_any", "ballot": "ballot"}
+_ALL_LANES = 0xFFFFFFFF
+_WARP_SIZE = 32
+
+
+def barrier(p: Printer, op: Op) -> None:
+    """Waits for the block. What lanes of a warp wait for is memory, too; a fence is part of the atomic operations."""
+    if op.attribute("scope") in ("block", "warp"):
+        p.barrier()
+
+
+def shuffle(p: Printer, op: Op) -> None:
+    """Another lane's value."""
+    value, lane = (p.value(operand) for operand in op.operands[:2])
+    if not value.varying:
+        p.hold(op, value)
+        return
+    value, lane = settled(value), to_type(lane, Scalar.I32)
+    width = op.attribute("width")
+    more = "" if width == _WARP_SIZE else f", {width}"
+    name = p.helper(_SHUFFLES[str(op.attribute("mode"))])
+    if value.type is Scalar.BOOL:
+        wide = f"{name}({to_type(value, Scalar.I32).text}, {lane.text}{more})"
+        made = infix("!=", Level.COMPARISON, combined(wide, Scalar.I32, value, lane), literal(0, Scalar.I32),
+                     Scalar.BOOL)  # fmt: skip
+    else:
+        made = combined(f"{name}({value.text}, {lane.text}{more})", value.type, value, lane)
+    p.hold(op, made)
+
+
+def vote(p: Printer, op: Op) -> None:
+    """What the lanes of each warp say together."""
+    mode = str(op.attribute("mode"))
+    says = p.spread(settled(p.value(op.operands[0])))
+    active = _active(p, op.operands[1])
+    result = Scalar.U32 if mode == "ballot" else Scalar.BOOL
+    p.hold(op, combined(f"{p.helper(_VOTES[mode])}({says.text}, {active.text})", result, says, active))
+
+
+def _active(p: Printer, mask: Value) -> Expression:
+    """Returns the threads that run and that the mask of lanes names."""
+    held = p.value(mask)
+    running = p.mask.lanes
+    if held.number is not None and int(held.number) & _ALL_LANES == _ALL_LANES:
+        return running if running is not None else p.spread(literal(True, Scalar.BOOL))
+    lanes = settled(to_type(held, Scalar.U32))
+    named = combined(f"{p.helper('named_lanes')}({lanes.text}, {p.threads})", Scalar.BOOL, lanes)
+    named = Expression(named.text, Scalar.BOOL, varying=True, reads=named.reads)
+    return named if running is None else infix("&", Level.AND, running, named, Scalar.BOOL)
+
+
+def check(p: Printer, op: Op) -> None:
+    """An assertion, of the threads that run."""
+    says = settled(p.value(op.operands[0]))
+    if p.mask.lanes is not None:
+        says = infix("|", Level.OR, says, Expression(f"~{p.mask.lanes.within(Level.SIGN)}", Scalar.BOOL, varying=True,
+                                                     level=Level.SIGN), Scalar.BOOL)  # fmt: skip
+    p.line(f"tl.device_assert({says.text}, {str(op.attribute('message'))!r})")
+    p.remarks.append(Remark(RemarkKind.ASSERTS, op.location.line))

@@ -1,0 +1,110 @@
+"""A kernel's tree as a Triton function, by the SIMT IR."""
+
+from __future__ import annotations
+
+from porter.contract.records import symbol
+from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
+from porter.ir.simt.builder.errors import NotExpressibleError
+from porter.ir.simt.builder.kernel import build, parameter_paths
+from porter.ir.simt.ops import Function, Op, walk
+from porter.ir.simt.transforms.array_values import arrays_as_values
+from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
+from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
+from porter.ir.simt.transforms.unrolling import unrolled
+from porter.ir.simt.types import Pointer, Scalar
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.device.source import helpers
+from porter_triton.lower.kernel import signature
+from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
+from porter_triton.lower.naming import Names
+from porter_triton.refusal import Refusal
+from porter_triton.thread_level import memory
+from porter_triton.thread_level.expressions import Expression, dtype_name, element_type
+from porter_triton.thread_level.printer import Printer
+from porter_triton.thread_level.prologue import begin
+
+Paths = dict[tuple[int, int], str]
+
+
+def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> LoweredKernel:
+    """Returns `kernel` as a Triton function for launches like `launch`; raises `Refusal` with line and reason."""
+    try:
+        function = build(unit, kernel, launch.template)
+        paths = parameter_paths(unit, kernel, launch.template)
+    except NotExpressibleError as error:
+        line = error.location.line or kernel.head.header.line
+        raise Refusal(line, error.construct, error.location.file or kernel.file) from None
+    printed = print_function(prepared(function, launch), launch, kernel.head.name, paths)
+    return LoweredKernel(
+        kernel.head.name,
+        printed.text,
+        printed.parameters,
+        printed.helpers,
+        kernel.head.qualified,
+        printed.remarks,
+        printed.threads_per_lane,
+    )
+
+
+def prepared(function: Function, launch: LaunchInfo) -> Function:
+    """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
+    found = arrays_as_values(unrolled(function))
+    found = with_uniform_loops(without_repetition(folded(found)), extents_of(launch))
+    return without_repetition(folded(with_uniform_conditions(found)))
+
+
+def extents_of(launch: LaunchInfo) -> Extents:
+    """Returns between which numbers the extents of the block lie."""
+    x, y, z = (
+        (d.value, d.value) if d.value is not None else (min(d.sizes), max(d.sizes)) if d.sizes else ANY_BLOCK[axis]
+        for axis, d in enumerate(launch.block)
+    )
+    return x, y, z
+
+
+def print_function(function: Function, launch: LaunchInfo, name: str, paths: Paths) -> LoweredKernel:
+    """Returns a function of the IR as a Triton function; `paths` is what each parameter is called in the source."""
+    p = Printer(function, Names(frozenset(helpers())), extents=extents_of(launch))
+    own = [_parameter(p, function, number, paths) for number in range(len(function.parameters))]
+    begin(p, launch)
+    memory.reserve(p)
+    p.block(function.body)
+    parameters = [parameter for parameter, is_used in own if is_used or "." not in parameter.source]
+    parameters = sorted([*parameters, *p.parameters], key=lambda parameter: parameter.kind in CONSTEXPRS)
+    body = "\n".join(p.lines) or "    pass"
+    return LoweredKernel(
+        name,
+        f"@triton.jit\n{signature(name, parameters)}\n{body}\n",
+        tuple(parameters),
+        tuple(sorted(p.helpers)),
+        function.name,
+        tuple(p.remarks),
+        _threads_per_lane(function),
+    )
+
+
+def _parameter(p: Printer, function: Function, number: int, paths: Paths) -> tuple[LoweredParameter, bool]:
+    """Declares a parameter; returns it with whether anything reads it."""
+    parameter = function.parameters[number]
+    value, source = parameter.value, paths.get((parameter.argument, parameter.offset), parameter.value.name)
+    name = p.names.reserve(symbol(source) or f"argument_{number}", "parameter")
+    if isinstance(value.type, Pointer):
+        p.values[value] = Expression(name, value.type)
+        p.pointer_parameters.add(name)
+        kind, dtype = ParameterKind.POINTER, dtype_name(element_type(value.type))
+    else:
+        assert isinstance(value.type, Scalar)
+        p.values[value] = Expression(name, value.type, loose=value.type.is_float)
+        kind, dtype = ParameterKind.SCALAR, dtype_name(value.type)
+    return LoweredParameter(name, kind, dtype, source), value in p.uses
+
+
+def _threads_per_lane(function: Function) -> int:
+    """Returns how many threads of the source a lane holds: one where lanes of a warp exchange values, else two."""
+    return 1 if any(map(_exchanges, walk(function.body))) else 2
+
+
+def _exchanges(op: Op) -> bool:
+    return op.kind in ("shuffle", "vote")

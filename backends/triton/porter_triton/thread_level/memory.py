@@ -1,0 +1,259 @@
+"""Loads, stores and atomic operations; memory of a block or thread is a slice of a buffer that the launcher makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from porter.ir.simt.ops import Op, Value, walk
+from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
+from porter_triton.lower.launch import LoweredParameter, ParameterKind
+from porter_triton.refusal import Refusal
+from porter_triton.thread_level.expressions import (
+    Expression,
+    Level,
+    alone,
+    combined,
+    dtype_name,
+    element_type,
+    infix,
+    literal,
+    settled,
+    signed,
+    to_type,
+    type_text,
+)
+
+if TYPE_CHECKING:
+    from porter_triton.thread_level.printer import Printer
+
+_MOST_THREADS = 1024  # of a block
+_PARTS = "xyzw"
+_ATOMICS = {"add": "atomic_add", "sub": "atomic_add", "min": "atomic_min", "max": "atomic_max", "and": "atomic_and",
+            "or": "atomic_or", "xor": "atomic_xor", "exchange": "atomic_xchg"}  # fmt: skip
+_COUNTERS = {"inc": "count_up", "dec": "count_down"}
+_PROGRAM = "tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))"
+
+
+def reserve(p: Printer) -> None:
+    """Declares the memory of the block and of its threads, before anything else is written."""
+    ops = [op for op in walk(p.function.body) if op.kind in ("array", "dynamic_shared")]
+    if ops:
+        p.assign(p.names.reserve("program", "program"), Expression(_PROGRAM, Scalar.I32))
+    for op in ops:
+        if op.kind == "array":
+            _array(p, op)
+        else:
+            _dynamic_shared(p, op)
+
+
+def _array(p: Printer, op: Op) -> None:
+    """Memory of the block, or of each thread."""
+    type_ = op.result.type
+    assert isinstance(type_, Array)
+    width = type_.element.count if isinstance(type_.element, Vector) else 1
+    per_thread = type_.count * width
+    pointer = Pointer(type_.element, type_.space)
+    if type_.space is Space.SHARED:
+        p.values[op.result] = _scratch(p, op, pointer, per_thread, str(per_thread))
+        return
+    elements = per_thread * (int(p.threads) if p.threads.isdecimal() else _MOST_THREADS)
+    step = infix("*", Level.PRODUCT, Expression("tid", Scalar.I32, varying=True), literal(per_thread, Scalar.I32),
+                 Scalar.I32)  # fmt: skip
+    block = _scratch(p, op, pointer, elements, str(elements))
+    moved = infix("+", Level.SUM, block, step, pointer)
+    p.values[op.result] = p.assign(p.names.reserve(op.result.name or "own", "own"), moved)
+
+
+def _dynamic_shared(p: Printer, op: Op) -> None:
+    """The shared memory that the launch gives a block."""
+    type_ = op.result.type
+    assert isinstance(type_, Pointer)
+    name = op.result.name or "shared"
+    size = p.names.reserve(f"{name.upper()}_SIZE", "constexpr")
+    p.parameters.append(LoweredParameter(size, ParameterKind.SHARED, dtype_name(element_type(type_)), name))
+    p.values[op.result] = _scratch(p, op, type_, 0, size)
+
+
+def _scratch(p: Printer, op: Op, type_: Pointer, elements: int, size: str) -> Expression:
+    """Returns the program's slice of a buffer of its own; `size` is how many elements a slice has."""
+    name = op.result.name or ("shared" if type_.space is Space.SHARED else "own")
+    buffer = p.names.reserve(f"{name}_scratch", "parameter")
+    kind = dtype_name(element_type(type_)).replace("int1", "bool")
+    p.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, kind, name, elements))
+    slice_ = Expression(f"{buffer} + program * {size}", type_, level=Level.SUM)
+    return p.assign(p.names.reserve(name, "scratch"), slice_)
+
+
+def reserved(p: Printer, op: Op) -> None:
+    """Memory that the text begins with."""
+    assert op.result in p.values
+
+
+def offset(p: Printer, op: Op) -> None:
+    """A pointer so many elements further on."""
+    p.hold(op, _moved(p, op))
+
+
+def _moved(p: Printer, op: Op) -> Expression:
+    """Returns the address that the first two operands name."""
+    base, index = op.operands[:2]
+    pointer = p.value(base)
+    assert isinstance(base.type, Pointer | Array)
+    width = base.type.element.count if isinstance(base.type.element, Vector) else 1
+    type_ = Pointer(base.type.element, base.type.space)
+    steps = _index(p, index)
+    if steps.number == 0:
+        return replace(pointer, type=type_)
+    if width > 1:
+        steps = infix("*", Level.PRODUCT, steps, literal(width, Scalar.I32), steps.type)
+    if steps.number is not None and steps.number < 0:
+        return infix("-", Level.SUM, pointer, literal(-steps.number, Scalar.I32), type_)
+    return infix("+", Level.SUM, pointer, steps, type_)
+
+
+def _index(p: Printer, index: Value) -> Expression:
+    """Returns an index as Triton adds it to a pointer: with its sign, in 32 bits at least."""
+    assert isinstance(index.type, Scalar)
+    held = p.value(index)
+    if held.number is not None:
+        return held
+    if index.type.bits < 32:
+        return to_type(settled(held), Scalar.I32)
+    if not index.type.is_signed and held.type is signed(index.type) and index.type is Scalar.U32:
+        return held if p.is_below_sign(index) else to_type(held, Scalar.U32)
+    return held
+
+
+def _mask(p: Printer, pointer: Expression) -> Expression | None:
+    """Returns the mask of an access: none where all threads run, for a scalar whether any does."""
+    return p.mask.lanes if pointer.varying else p.some()
+
+
+def _keywords(mask: Expression | None) -> str:
+    return "" if mask is None else f", mask={mask.text}"
+
+
+def load(p: Printer, op: Op) -> None:
+    """The element at an index; a vector is moved in one access."""
+    element = _element(op)
+    pointer = _moved(p, op)
+    mask = _mask(p, pointer)
+    if not isinstance(element, Vector):
+        p.hold(op, combined(f"tl.load({pointer.text}{_keywords(mask)})", element, pointer))
+        return
+    wanted = op.result.name or "value"
+    names = [p.declare(f"{wanted}_{_PARTS[n]}", element.element, varying=pointer.varying) for n in range(element.count)]
+    if pointer.varying:
+        helper = p.helper(f"load{element.count}")
+        p.line(f"{', '.join(names)} = {helper}({pointer.text}{'' if mask is None else f', {mask.text}'})")
+    else:
+        pointer = p.atom(pointer, "pointer")
+        for number, name in enumerate(names):
+            place = pointer.text if number == 0 else f"{pointer.text} + {number}"
+            p.line(f"{name} = tl.load({place}{_keywords(mask)})")
+    p.values[op.result] = tuple(Expression(name, element.element, pointer.varying) for name in names)
+
+
+def store(p: Printer, op: Op) -> None:
+    """Puts an element at an index."""
+    element = _element(op)
+    pointer = _moved(p, op)
+    parts = p.parts(op.operands[2])
+    if not pointer.varying and any(part.varying for part in parts):
+        pointer = p.spread(pointer)
+    mask = _mask(p, pointer)
+    if not isinstance(element, Vector):
+        p.line(f"tl.store({pointer.text}, {alone(parts[0]).text}{_keywords(mask)})")
+        return
+    if pointer.varying:
+        inner = ", ".join(p.spread(p.typed(part, element.element)).text for part in parts)
+        rest = "" if mask is None else f", {mask.text}"
+        p.line(f"{p.helper(f'store{element.count}')}({pointer.text}, {inner}{rest})")
+        return
+    pointer = p.atom(pointer, "pointer")
+    for number, part in enumerate(parts):
+        place = pointer.text if number == 0 else f"{pointer.text} + {number}"
+        p.line(f"tl.store({place}, {alone(part).text}{_keywords(mask)})")
+
+
+def _element(op: Op) -> Scalar | Vector:
+    base = op.operands[0].type
+    assert isinstance(base, Pointer | Array)
+    return base.element
+
+
+def atomic(p: Printer, op: Op) -> None:
+    """Changes an element at once: each thread that runs does so once."""
+    element = _element(op)
+    if not isinstance(element, Scalar):
+        raise Refusal(op.location.line, "an atomic operation on a vector", op.location.file)
+    kind = str(op.attribute("op"))
+    pointer = _moved(p, op)
+    given = [to_type(p.value(operand), element) for operand in op.operands[2:]]
+    if kind == "sub":
+        given = [combined(f"-{given[0].within(Level.SIGN)}", element, given[0], level=Level.SIGN)]
+    is_alone = p.mask.is_single and not pointer.varying and not any(value.varying for value in given)
+    if not is_alone:
+        pointer, given = p.spread(pointer), [p.spread(value) for value in given]
+    if kind in _ATOMICS:
+        made = _unconditional(p, op, _ATOMICS[kind], pointer, given[0], is_alone=is_alone)
+    else:
+        made = _conditional(p, op, kind, pointer, given, is_alone=is_alone)
+    if p.uses.get(op.result):
+        p.hold(op, made)
+    else:
+        p.line(made.text)
+        p.values[op.result] = literal(0, element)
+
+
+def _unconditional(
+    p: Printer, op: Op, name: str, pointer: Expression, value: Expression, *, is_alone: bool
+) -> Expression:
+    mask = "" if is_alone else _keywords(p.mask.lanes)
+    order = "" if p.uses.get(op.result) or p.has_fences else ', sem="relaxed"'
+    text = f"tl.{name}({pointer.text}, {settled(value).text}{mask}{order})"
+    return combined(text, value.type, pointer, value)
+
+
+def _conditional(
+    p: Printer, op: Op, kind: str, pointer: Expression, given: list[Expression], *, is_alone: bool
+) -> Expression:
+    """Returns an exchange that depends on what is there; Triton's has no mask."""
+    element = given[0].type
+    assert isinstance(element, Scalar)
+    if not is_alone and p.mask.lanes is not None:
+        pointer = combined(f"tl.where({p.mask.lanes.text}, {pointer.text}, {_harmless(p, op)})", pointer.type, pointer)
+    if kind in _COUNTERS:
+        pointer = p.spread(pointer)
+        active = "" if p.mask.lanes is None else f", {p.mask.lanes.text}"
+        return combined(f"{p.helper(_COUNTERS[kind])}({pointer.text}, {given[0].text}{active})", element, pointer)
+    values = [settled(value) for value in given]
+    if not is_alone and p.mask.lanes is not None:  # threads that do not run exchange 0 for 0
+        texts = [f"tl.where({p.mask.lanes.text}, {value.text}, 0).to({type_text(element)})" for value in values]
+    else:
+        texts = [value.text for value in values]
+    return combined(f"tl.atomic_cas({pointer.text}, {', '.join(texts)})", element, pointer, *values)
+
+
+def _harmless(p: Printer, op: Op) -> str:
+    """Returns an address in the same memory, for threads that do not run."""
+    base = op.operands[0]
+    found = p.roots.get(base, frozenset())
+    (root,) = found if len(found) == 1 else (None,)
+    if root is None or root not in p.values:
+        raise Refusal(op.location.line, "an exchange in memory that may be one of several", op.location.file)
+    assert isinstance(base.type, Pointer | Array)
+    return p.pointer_cast(p.value(root), Pointer(base.type.element, base.type.space)).text
+
+
+def distance(p: Printer, op: Op) -> None:
+    """How many elements one pointer is behind another."""
+    pointer = op.operands[0].type
+    assert isinstance(pointer, Pointer)
+    left, right = (p.value(operand).within(Level.ATOM) for operand in op.operands)
+    text = f"({left}.to(tl.int64) - {right}.to(tl.int64)) // {pointer.element.bytes}"
+    made = combined(text, Scalar.I64, *(p.value(operand) for operand in op.operands), level=Level.PRODUCT)
+    result = op.result.type
+    assert isinstance(result, Scalar)
+    p.hold(op, to_type(made, signed(result)))

@@ -1,0 +1,332 @@
+"""Walks a function of the SIMT IR and writes the lines of its Triton text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from porter.ir.simt.analyses.accesses import Roots, needed_barriers, roots
+from porter.ir.simt.analyses.ranges import Extents, ranges
+from porter.ir.simt.analyses.uniformity import uniformity
+from porter.ir.simt.analyses.uses import makers, uses
+from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
+from porter.ir.simt.ops import Block, Function, Op, Value, walk
+from porter.ir.simt.types import Pointer, Scalar, Vector
+from porter_triton.device.helper_calls import HelperCall
+from porter_triton.lower.launch import LoweredParameter, Remark
+from porter_triton.lower.naming import Names
+from porter_triton.refusal import Refusal
+from porter_triton.thread_level import arithmetic
+from porter_triton.thread_level.expressions import (
+    Expression,
+    Level,
+    combined,
+    element_type,
+    infix,
+    literal,
+    settled,
+    to_type,
+    type_text,
+)
+
+_LONGEST = 72  # characters of an expression that becomes part of another one
+_BY_SIGN = frozenset({"load", "store", "atomic", "offset", "lt", "le", "gt", "ge", "div", "rem", "shr", "min", "max"})
+Held = Expression | tuple[Expression, ...]  # of a vector an expression for each number
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """The threads that run: those of `lanes`, all where there is none.
+
+    `is_certain`: at least one of them runs; `is_single`: exactly one.
+    """
+
+    lanes: Expression | None = None
+    is_certain: bool = True
+    is_single: bool = False
+
+
+@dataclass
+class Printer:
+    """One function. `lines` is its text so far; `values` has what each value that is printed by now is."""
+
+    function: Function
+    names: Names
+    threads: str = ""
+    extents: Extents = ((1, 1024), (1, 1024), (1, 64))
+    lines: list[str] = field(default_factory=list)
+    parameters: list[LoweredParameter] = field(default_factory=list)
+    helpers: set[HelperCall] = field(default_factory=set)
+    remarks: list[Remark] = field(default_factory=list)
+    values: dict[Value, Held] = field(default_factory=dict)
+    coordinates: dict[tuple[str, int], Expression] = field(default_factory=dict)
+    pointer_parameters: set[str] = field(default_factory=set)
+    mask: Mask = field(default_factory=Mask)
+    depth: int = 1
+
+    def __post_init__(self) -> None:
+        self.uniformity = uniformity(self.function)
+        self.ranges = ranges(self.function, self.extents)
+        self.uses: Mapping[Value, tuple[Op, ...]] = uses(self.function)
+        self.makers: Mapping[Value, Op] = makers(self.function)
+        self.roots: Mapping[Value, Roots] = roots(self.function)
+        self.needed_barriers = needed_barriers(self.function)
+        self.has_fences = any(_is_fence(op) for op in walk(self.function.body))
+        self._is_ordered = True
+        self._blocks: dict[Op, Block] = {}
+        self._somes: list[dict[str, Expression]] = [{}]
+        self._note_blocks(self.function.body)
+
+    def _note_blocks(self, block: Block) -> None:
+        for op in block.ops:
+            self._blocks[op] = block
+            for region in op.regions:
+                self._note_blocks(region)
+
+    # What values are.
+
+    def value(self, value: Value) -> Expression:
+        """Returns the expression of a value that is no vector."""
+        found = self.values[value]
+        if isinstance(found, tuple):
+            raise Refusal(0, "a vector where a number is needed")
+        return found
+
+    def parts(self, value: Value) -> tuple[Expression, ...]:
+        """Returns the expressions of the numbers that a value is made of."""
+        found = self.values[value]
+        return found if isinstance(found, tuple) else (found,)
+
+    def is_below_sign(self, value: Value) -> bool:
+        """Returns whether an integer is the same number with and without a sign."""
+        assert isinstance(value.type, Scalar)
+        found = self.ranges.get(value)
+        return found is not None and found[0] >= 0 and found[1] < 1 << value.type.bits - 1
+
+    def coordinate(self, kind: str, axis: int) -> Expression:
+        """Returns a coordinate of the thread or block, or an extent."""
+        return self.coordinates[kind, axis]
+
+    def is_null(self, value: Value) -> bool:
+        """Returns whether a pointer is the null pointer."""
+        maker = self.makers.get(value)
+        return isinstance(value.type, Pointer) and maker is not None and maker.kind == "constant"
+
+    def spread(self, value: Expression) -> Expression:
+        """Returns a value as a tensor with an element a thread."""
+        if value.varying:
+            return value
+        if value.number is None:
+            value = settled(value)
+            return replace(
+                combined(f"tl.broadcast_to({value.text}, [{self.threads}])", value.type, value), varying=True
+            )
+        assert isinstance(value.type, Scalar)
+        kind = type_text(value.type)
+        is_zero = value.number == 0 and math.copysign(1.0, value.number) > 0
+        text = f"tl.zeros([{self.threads}], {kind})" if is_zero else f"tl.full([{self.threads}], {value.text}, {kind})"
+        return Expression(text, value.type, varying=True)
+
+    def pointer_cast(self, pointer: Expression, target: Pointer) -> Expression:
+        """Returns a pointer that leads to numbers of another type."""
+        if isinstance(pointer.type, Pointer) and element_type(pointer.type) is element_type(target):
+            return replace(pointer, type=target)
+        kind = type_text(element_type(target))
+        text = f"{pointer.within(Level.ATOM)}.to(tl.pointer_type({kind}), bitcast=True)"
+        if isinstance(pointer.type, Scalar):
+            text = f"{pointer.within(Level.ATOM)}.to(tl.pointer_type({kind}))"
+        return combined(text, target, pointer)
+
+    # What is written.
+
+    def line(self, text: str) -> None:
+        """Writes a line."""
+        self.lines.append(f"{'    ' * self.depth}{text}")
+        self._is_ordered = False
+
+    def barrier(self) -> None:
+        """Writes a barrier, unless the line before is one."""
+        if not self._is_ordered:
+            self.line("tl.debug_barrier()")
+            self._is_ordered = True
+
+    def assign(self, name: str, value: Expression) -> Expression:
+        """Writes `name = value`; returns the variable."""
+        self.line(f"{name} = {value.text}")
+        return Expression(name, value.type, value.varying, loose=value.loose)
+
+    def declare(self, wanted: str, type_: object, *, varying: bool) -> str:
+        """Returns a name that nothing else has which is visible here."""
+        return self.names.declare(wanted, (type_, varying))
+
+    def named(self, value: Expression, wanted: str) -> Expression:
+        """Writes an assignment; returns the variable."""
+        return self.assign(self.declare(wanted, value.type, varying=value.varying), value)
+
+    def atom(self, value: Expression, wanted: str) -> Expression:
+        """Returns a value as what may be repeated, which is a variable where it is none yet."""
+        return value if value.is_atom else self.named(value, wanted)
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """A suite of Python, whose variables are nobody else's. It holds `pass` where nothing is written."""
+        before = len(self.lines)
+        self.depth += 1
+        self._is_ordered = False
+        self.names.enter()
+        self._somes.append({})
+        yield
+        self._somes.pop()
+        self.names.leave()
+        if len(self.lines) == before:
+            self.line("pass")
+        self.depth -= 1
+        self._is_ordered = False
+
+    @contextmanager
+    def under(self, mask: Mask) -> Iterator[None]:
+        """What is written here is for these threads."""
+        before, self.mask = self.mask, mask
+        yield
+        self.mask = before
+
+    def helper(self, name: str) -> str:
+        """Returns the name of a function that the module brings along."""
+        self.helpers.add(HelperCall(name))
+        return name
+
+    # Masks.
+
+    def narrowed(self, condition: Expression, op: Op | None = None) -> Mask:
+        """Returns the threads that run where a condition holds, which is that of the branch `op`."""
+        before = self.mask
+        if not condition.varying:
+            condition = self.spread(settled(condition))
+        lanes = condition
+        if before.lanes is not None:
+            lanes = infix("&", Level.AND, before.lanes, condition, Scalar.BOOL)
+        is_single = op is not None and before.is_certain and self._is_first_thread(op.operands[0])
+        return Mask(lanes if is_single else self.atom(lanes, "mask"), is_single, is_single)
+
+    def _is_first_thread(self, condition: Value) -> bool:
+        """Returns whether a condition holds in the thread that is first in its block, and in no other one."""
+        axes = {axis for axis in range(3) if self.extents[axis] != (1, 1)}
+        return axes != set() and axes == self._first_axes(condition)
+
+    def _first_axes(self, condition: Value) -> set[int]:
+        maker = self.makers.get(condition)
+        if maker is None:
+            return set()
+        if maker.kind == "and":
+            found = [self._first_axes(operand) for operand in maker.operands]
+            return found[0] | found[1] if all(found) else set()
+        if maker.kind != "eq":
+            return set()
+        zeros = [self.ranges.get(operand) == (0, 0) for operand in maker.operands]
+        others = [operand for operand, zero in zip(maker.operands, zeros, strict=True) if not zero]
+        axis = self._axis(others[0]) if len(others) == 1 else None
+        return set() if axis is None else {axis}
+
+    def _axis(self, value: Value) -> int | None:
+        """Returns the axis along which a value is the thread's place; None for any other value."""
+        maker = self.makers.get(value)
+        if maker is not None and maker.kind == "cast" and self.is_below_sign(maker.operands[0]):
+            return self._axis(maker.operands[0])
+        if maker is None or maker.kind != "thread_index":
+            return None
+        return int(maker.attribute("axis"))
+
+    def some(self) -> Expression | None:
+        """Returns whether any thread runs; None where one certainly does."""
+        lanes = self.mask.lanes
+        if lanes is None or self.mask.is_certain:
+            return None
+        for known in self._somes:
+            if lanes.text in known:
+                return known[lanes.text]
+        found = self.named(any_lane(lanes), "some")
+        self._somes[-1][lanes.text] = found
+        return found
+
+    # The walk.
+
+    def block(self, block: Block) -> Sequence[Held]:
+        """Prints the operations of a block; returns what it yields."""
+        for op in block.ops:
+            if op.kind in ("yield", "return"):
+                return [self.values[operand] for operand in op.operands]
+            self._op(op)
+        return []
+
+    def _op(self, op: Op) -> None:
+        from porter_triton.thread_level.printers import PRINTERS  # noqa: PLC0415 - which print regions by this
+
+        if op in self.needed_barriers:
+            self.barrier()
+        if (own := PRINTERS.get(op.kind)) is not None:
+            own(self, op)
+            return
+        made = arithmetic.printed(self, op)
+        if made is None:
+            raise Refusal(op.location.line, f"'{op.kind}' on {_types(op)} has no counterpart", op.location.file)
+        self.hold(op, made)
+
+    def hold(self, op: Op, made: Expression) -> None:
+        """Makes an expression the value of an operation: a variable where it has a name or several users."""
+        result = op.result
+        users = self.uses.get(result, ())
+        made = self._with_sign(result, made, users)
+        inline = made.is_atom or not users
+        if not result.name and len(users) == 1 and self._blocks[users[0]] is self._blocks[op]:
+            inline = inline or (
+                len(made.text) <= _LONGEST and OPERATIONS[op.kind].effect in (Effect.NONE, Effect.EXCHANGE)
+            )
+        self.values[result] = made if inline else self.named(made, result.name or _wanted(op))
+
+    def _with_sign(self, result: Value, made: Expression, users: Sequence[Op]) -> Expression:
+        """Returns an unsigned integer as one where several users need it so, and it may be above a signed one."""
+        if not isinstance(result.type, Scalar) or made.type is result.type or made.number is not None:
+            return made
+        is_needed = (
+            sum(user.kind in _BY_SIGN and (user.kind != "store" or user.operands[1] is result) for user in users) > 1
+        )
+        is_large = result.type is Scalar.U32 and not self.is_below_sign(result)
+        return to_type(made, result.type) if is_needed and is_large else made
+
+    def typed(self, value: Expression, type_: object) -> Expression:
+        """Returns a value of just this type, as a variable that control hands on has it."""
+        return settled(to_type(value, type_)) if isinstance(type_, Scalar) else value
+
+
+def any_lane(lanes: Expression) -> Expression:
+    """Returns whether a condition holds in some thread."""
+    counted = combined(f"tl.max({lanes.within(Level.ATOM)}.to(tl.int32), axis=0)", Scalar.I32, lanes)
+    counted = replace(counted, varying=False)
+    return infix("!=", Level.COMPARISON, counted, literal(0, Scalar.I32), Scalar.BOOL)
+
+
+def _is_fence(op: Op) -> bool:
+    return op.kind == "barrier" and op.attribute("scope") in ("fence", "block_fence")
+
+
+def _types(op: Op) -> str:
+    return ", ".join(str(value.type) for value in (*op.operands, *op.results)) or "nothing"
+
+
+def _wanted(op: Op) -> str:
+    """Returns what a value without a name of its own is called."""
+    type_ = op.result.type
+    if type_ is Scalar.BOOL:
+        return "is_" + {"eq": "same", "ne": "other"}.get(op.kind, "inside") if op.kind in COMPARISONS else "condition"
+    if isinstance(type_, Pointer):
+        return "pointer"
+    if isinstance(type_, Scalar) and type_.is_integer and op.kind not in ("load", "atomic"):
+        return "index"
+    return "value"
+
+
+def vector_count(type_: object) -> int:
+    """Returns how many numbers a value is made of."""
+    return type_.count if isinstance(type_, Vector) else 1

@@ -1,0 +1,109 @@
+"""Makes loops uniform whose threads begin apart: `for (i = u + t; i < n; i += s)` counts `u, u + s, ...` for all.
+
+`u` is what the threads of a block agree on and `t`, which is not negative, the rest. An iteration is one where
+`u + t` is still in front of `n`; in a thread's last round it may have none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents, ranges
+from porter.ir.simt.analyses.uniformity import uniformity
+from porter.ir.simt.analyses.uses import makers
+from porter.ir.simt.ops import Block, Function, Op, Value
+from porter.ir.simt.transforms.folding import constant
+from porter.ir.simt.transforms.rewriting import Replacement, rewritten
+from porter.ir.simt.types import Scalar
+
+
+def with_uniform_loops(function: Function, block: Extents = ANY_BLOCK) -> Function:
+    """Returns `function`, for blocks of these extents, with uniform loops where threads only begin apart."""
+    return rewritten(function, _Rule(function, block))
+
+
+@dataclass(frozen=True, slots=True)
+class _Begin:
+    """A sum of a uniform value, None for 0, and one that varies and is not negative."""
+
+    uniform: Value | None
+    varying: Value
+
+
+class _Rule:
+    def __init__(self, function: Function, block: Extents) -> None:
+        self._uniformity, self._ranges = uniformity(function), ranges(function, block)
+        self._makers = makers(function)
+
+    def __call__(self, op: Op) -> Replacement | None:
+        """Returns the loop that all threads count alike; None for what stays."""
+        if op.kind != "for" or op.attribute("compare") != "lt":
+            return None
+        varying = self._uniformity.varying
+        if op.operands[0] not in varying or any(operand in varying for operand in op.operands[1:3]):
+            return None
+        begin = self._begin(op.operands[0])
+        return None if begin is None or not self._counts_up(op) else _rewritten(op, begin)
+
+    def _counts_up(self, op: Op) -> bool:
+        """Returns whether the counter has a sign, for then no thread wraps around, and a step that adds to it.
+
+        A step that is not known is none that a loop would end with, unless it adds.
+        """
+        type_ = op.operands[0].type
+        step = self._ranges.get(op.operands[2])
+        return isinstance(type_, Scalar) and type_.is_signed and (step is None or step[1] > 0)
+
+    def _begin(self, value: Value) -> _Begin | None:
+        varying = self._uniformity.varying
+        maker = self._makers.get(value)
+        if maker is not None and maker.kind == "add":
+            for one, other in (maker.operands, maker.operands[::-1]):
+                if one not in varying and self._is_positive(other):
+                    return _Begin(one, other)
+        if maker is not None and maker.kind == "cast" and not self._is_positive(value):
+            inner = self._begin(maker.operands[0])
+            return inner if _has_its_bits(maker) else None
+        return _Begin(None, value) if self._is_positive(value) else None
+
+    def _is_positive(self, value: Value) -> bool:
+        found = self._ranges.get(value)
+        return found is not None and found[0] >= 0
+
+
+def _has_its_bits(cast: Op) -> bool:
+    source, target = cast.operands[0].type, cast.result.type
+    return isinstance(source, Scalar) and isinstance(target, Scalar) and source.bits == target.bits
+
+
+def _rewritten(op: Op, begin: _Begin) -> Replacement:
+    type_ = op.operands[0].type
+    assert isinstance(type_, Scalar)
+    before: list[Op] = []
+
+    def cast(value: Value) -> Value:
+        if value.type == type_:
+            return value
+        before.append(Op("cast", (value,), (Value(type_),)))
+        return before[-1].result
+
+    if begin.uniform is None:
+        before.append(constant(type_, 0))
+        start = before[-1].result
+    else:
+        start = cast(begin.uniform)
+    varying = cast(begin.varying)
+    (region,) = op.regions
+    own, *carried = region.arguments
+    counter = Value(type_, "start")
+    inside = Value(Scalar.BOOL, "mask")
+    results = tuple(Value(argument.type, argument.name) for argument in carried)
+    kept = Block((), (replace(region.ops[-1], operands=tuple(carried)),))
+    body = (
+        Op("add", (counter, varying), (own,), (), (), op.location),
+        Op("lt", (own, op.operands[1]), (inside,)),
+        Op("if", (inside,), results, (), (Block((), region.ops), kept), op.location),
+        Op("yield", results),
+    )
+    loop = replace(op, operands=(start, *op.operands[1:]), regions=(Block((counter, *carried), body),))
+    return Replacement((*before, loop), op.results)

@@ -1,0 +1,303 @@
+"""Each transform by what it makes of a text, by what it leaves alone, and on random functions."""
+
+import pytest
+
+from porter.ir.simt.parser import parsed
+from porter.ir.simt.printer import printed
+from porter.ir.simt.transforms.array_values import arrays_as_values
+from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
+from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
+from porter.ir.simt.transforms.unrolling import unrolled
+from porter.ir.simt.verify import verify
+from tests.pure.ir.simt.random_programs import function
+from tests.pure.ir.simt.test_interpret import by_interpreter, inputs, told_apart
+
+HEAD = "kernel k(%x: ptr<f32, global> = 0, %n: i32 = 1, %p: ptr<u8, global> = 2) {\n"
+PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, with_uniform_conditions)
+
+
+def body(text: str) -> str:
+    return HEAD + "".join(f"  {line}\n" for line in text.strip().splitlines()) + "  return\n}\n"
+
+
+def check(transform, before: str, after: str) -> None:
+    made = transform(parsed(body(before)))
+    verify(made)
+    assert printed(made) == body(after)
+
+
+def leaves_alone(transform, text: str) -> None:
+    check(transform, text, text)
+
+
+def test_known_integers_and_branches_on_them_are_computed():
+    before = """
+%0 = constant {value = 8} : i32
+%1 = constant {value = 3} : i32
+%2 = shr %0, %1 : i32
+%3 = eq %2, %n : bool
+%4 = not %3 : bool
+%5 = ge %2, %1 : bool
+%6 = if %5 : i32 {
+  yield %0
+} {
+  %7 = add %n, %2 : i32
+  yield %7
+}
+%8 = constant {value = 1.0} : f32
+if %4 {
+  store %x, %6, %8
+} {
+}
+"""
+    after = """
+%0 = constant {value = 1} : i32
+%1 = ne %0, %n : bool
+%2 = add %n, %0 : i32
+%3 = constant {value = 1.0} : f32
+if %1 {
+  store %x, %2, %3
+} {
+}
+"""
+    check(folded, before, after)
+
+
+def test_accesses_behind_offsets_and_bits_of_bits_are_told_directly():
+    before = """
+%0 = constant {value = 4} : i32
+%1 = offset %x, %n : ptr<f32, global>
+%2 = constant {value = 0} : i32
+%3 = load %1, %2 : f32
+%4 = bitcast %p : u64
+%5 = bitcast %4 : ptr<f32, global>
+store %5, %0, %3
+"""
+    after = """
+%0 = constant {value = 4} : i32
+%1 = load %x, %n : f32
+%2 = bitcast %p : ptr<f32, global>
+store %2, %0, %1
+"""
+    check(folded, before, after)
+
+
+def test_folding_leaves_divisions_by_zero_and_unknown_floats_alone():
+    text = """
+%0 = constant {value = 1} : i32
+%1 = constant {value = 0} : i32
+%2 = div %0, %1 : i32
+%3 = load %x, %2 : f32
+%4 = constant {value = 0.0} : f32
+%5 = add %3, %4 : f32
+%6 = lt %5, %4 : bool
+%7 = not %6 : bool
+%8 = select %7, %5, %4 : f32
+store %x, %0, %8
+"""
+    leaves_alone(folded, text)
+
+
+def test_what_is_computed_twice_is_computed_once_but_loads_are_not():
+    before = """
+%0 = thread_index {axis = 0} : u32
+%1 = cast %0 : i32
+%2 = thread_index {axis = 0} : u32
+%3 = cast %2 : i32
+%4 = load %x, %1 : f32
+store %x, %3, %4
+%5 = load %x, %3 : f32
+store %x, %1, %5
+"""
+    after = """
+%0 = thread_index {axis = 0} : u32
+%1 = cast %0 : i32
+%2 = load %x, %1 : f32
+store %x, %1, %2
+%3 = load %x, %1 : f32
+store %x, %1, %3
+"""
+    check(without_repetition, before, after)
+
+
+EXCHANGE = """
+%0 = thread_index {axis = 0} : u32
+%1 = cast %0 : i32
+%2 = load %x, %1 : f32
+%3 = constant {value = START} : i32
+%mask = constant {value = 4294967295} : u32
+%zero = constant {value = 0} : i32
+%one = constant {value = 1} : i32
+%sum, %distance = while %2, %FIRST : f32, i32 (%sum.1: f32, %distance.1: i32) {
+  %4 = gt %distance.1, %zero : bool
+  yield %4, %sum.1, %distance.1
+} (%sum.2: f32, %distance.2: i32) {
+  %5 = shuffle %sum.2, %distance.2, %mask {mode = "xor", width = 32} : f32
+  %6 = add %sum.2, %5 : f32
+  %7 = shr %distance.2, %one : i32
+  yield %6, %7
+}
+store %x, %1, %sum
+"""
+
+
+def test_exchanges_at_known_distances_are_written_out():
+    after = """
+%0 = thread_index {axis = 0} : u32
+%1 = cast %0 : i32
+%2 = load %x, %1 : f32
+%3 = constant {value = 2} : i32
+%mask = constant {value = 4294967295} : u32
+%4 = shuffle %2, %3, %mask {mode = "xor", width = 32} : f32
+%sum = add %2, %4 : f32
+%5 = constant {value = 1} : i32
+%6 = shuffle %sum, %5, %mask {mode = "xor", width = 32} : f32
+%sum.1 = add %sum, %6 : f32
+store %x, %1, %sum.1
+"""
+    check(unrolled, EXCHANGE.replace("START", "2").replace("%FIRST", "%3"), after)
+
+
+def test_exchanges_whose_number_is_not_known_stay_a_loop():
+    text = EXCHANGE.replace("%3 = constant {value = START} : i32\n", "").replace("%FIRST", "%n")
+    leaves_alone(unrolled, text.replace("%4", "%3").replace("%5", "%4").replace("%6", "%5").replace("%7", "%6"))
+
+
+def test_an_array_at_known_indices_becomes_values():
+    before = """
+%own = array : array<f32, 2, local>
+%0 = constant {value = 0} : i32
+%1 = constant {value = 1.0} : f32
+store %own, %0, %1
+%2 = lt %n, %0 : bool
+if %2 {
+  %3 = constant {value = 2.0} : f32
+  store %own, %0, %3
+} {
+}
+%4 = load %own, %0 : f32
+store %x, %0, %4
+"""
+    after = """
+%0 = constant {value = 0} : i32
+%1 = constant {value = 1.0} : f32
+%2 = lt %n, %0 : bool
+%own = if %2 : f32 {
+  %3 = constant {value = 2.0} : f32
+  yield %3
+} {
+  yield %1
+}
+store %x, %0, %own
+"""
+    check(arrays_as_values, before, after)
+
+
+@pytest.mark.parametrize("space", ["local", "shared"])
+def test_an_array_at_an_unknown_index_or_of_the_block_stays(space):
+    index = "%n" if space == "local" else "%0"
+    text = f"""
+%own = array : array<f32, 2, {space}>
+%0 = constant {{value = 0}} : i32
+%1 = load %own, {index} : f32
+store %x, %0, %1
+"""
+    leaves_alone(arrays_as_values, text)
+
+
+COUNTING = """
+%0 = thread_index {axis = 0} : u32
+%tid = cast %0 : i32
+%1 = constant {value = 32} : i32
+%first = mul %n, %1 : i32
+%begin = add %first, WHAT : i32
+for %begin, %n, %1 {compare = "lt"} (%i: i32) {
+  %2 = load %x, %i : f32
+  store %x, %i, %2
+}
+"""
+
+
+def test_threads_that_begin_apart_count_together():
+    after = """
+%0 = thread_index {axis = 0} : u32
+%tid = cast %0 : i32
+%1 = constant {value = 32} : i32
+%first = mul %n, %1 : i32
+for %first, %n, %1 {compare = "lt"} (%start: i32) {
+  %i = add %start, %tid : i32
+  %mask = lt %i, %n : bool
+  if %mask {
+    %2 = load %x, %i : f32
+    store %x, %i, %2
+  } {
+  }
+}
+"""
+    check(with_uniform_loops, COUNTING.replace("WHAT", "%tid"), after)
+
+
+def test_threads_that_begin_in_front_of_the_block_or_together_count_as_they_did():
+    negative = COUNTING.replace("%begin = add %first, WHAT", "%own = neg %tid : i32\n%begin = add %first, %own")
+    leaves_alone(with_uniform_loops, negative)
+    leaves_alone(
+        with_uniform_loops,
+        COUNTING.replace("%begin = add %first, WHAT", "%begin = add %first, %n")
+        .replace("%0 = thread_index {axis = 0} : u32\n%tid = cast %0 : i32\n", "")
+        .replace("%2", "%1")
+        .replace("%1 = constant", "%0 = constant")
+        .replace("mul %n, %1", "mul %n, %0")
+        .replace("%n, %1 {", "%n, %0 {"),
+    )
+
+
+CONDITION = """
+%thread = thread_index {axis = 0} : u32
+%zero = constant {value = 0} : u32
+%0 = eq %thread, %zero : bool
+%none = constant {value = 0} : ptr<u8, global>
+%1 = ne %p, %none : bool
+%2 = KIND %0, %1 : bool
+if %2 {
+  %one = constant {value = 1.0} : f32
+  store %x, %thread, %one
+} {
+}
+"""
+
+
+def test_the_uniform_part_of_a_condition_is_a_branch_of_its_own():
+    after = """
+%thread = thread_index {axis = 0} : u32
+%zero = constant {value = 0} : u32
+%0 = eq %thread, %zero : bool
+%none = constant {value = 0} : ptr<u8, global>
+%1 = ne %p, %none : bool
+if %1 {
+  if %0 {
+    %one = constant {value = 1.0} : f32
+    store %x, %thread, %one
+  } {
+  }
+} {
+}
+"""
+    check(with_uniform_conditions, CONDITION.replace("KIND", "and"), after)
+
+
+def test_either_of_two_conditions_stays_one_branch():
+    leaves_alone(with_uniform_conditions, CONDITION.replace("KIND", "or"))
+
+
+@pytest.mark.parametrize("transform", PASSES)
+def test_random_functions_compute_the_same_after_each_pass(transform):
+    fewer = 0
+    for seed in range(80):
+        before, given = function(seed), inputs(seed)
+        made = transform(before)
+        verify(made)
+        assert told_apart(by_interpreter(made, given, seed), by_interpreter(before, given, seed)) == [], seed
+        fewer += printed(made) != printed(before)
+    assert fewer > 0

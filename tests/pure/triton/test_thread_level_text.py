@@ -1,0 +1,100 @@
+"""The text of kernels that are printed from the SIMT IR."""
+
+from pathlib import Path
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+from porter_triton.lower.launch import Dimension, LaunchInfo
+from porter_triton.thread_level.kernel import thread_level_kernel
+
+INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)))
+CUDA = """
+__global__ void clipped_sums(const float* x, const int* lengths, float* sums, float limit, int columns) {
+  __shared__ float parts[128];
+  const int row = blockIdx.x, length = lengths[row];
+  float sum = 0;
+  for (int i = threadIdx.x; i < length; i += blockDim.x) {
+    const float value = x[row * columns + i];
+    if (value > limit) continue;
+    sum += value;
+  }
+  parts[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    float total = 0;
+    for (int t = 0; t < 128; ++t) total += parts[t];
+    sums[row] = total;
+  }
+}
+
+__global__ void first_above(const float* x, int* found, float limit, int columns, int rows) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int i = 0;
+  while (i < columns && x[row * columns + i] <= limit) ++i;
+  found[row] = i;
+}
+"""
+TRITON = """\
+@triton.jit
+def clipped_sums(
+    x,
+    lengths,
+    sums,
+    limit: tl.float32,
+    columns: tl.int32,
+    parts_scratch,
+    BLOCK_SIZE: tl.constexpr,
+):
+    tid = tl.arange(0, BLOCK_SIZE)
+    program = tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))
+    parts = parts_scratch + program * 128
+    row = tl.program_id(0)
+    length = tl.load(lengths + row)
+    sum_ = tl.zeros([BLOCK_SIZE], tl.float32)
+    for start in range(0, length, BLOCK_SIZE):
+        i = start + tid
+        mask = i < length
+        value = tl.load(x + (row * columns + i), mask=mask)
+        condition = ~(value > limit)
+        sum_ = tl.where(mask, tl.where(condition, sum_ + value, sum_), sum_)
+    tl.store(parts + tid, sum_)
+    tl.debug_barrier()
+    total = tl.cast(0.0, tl.float32)
+    for t in range(128):
+        value_2 = tl.load(parts + t)
+        total = total + value_2
+    tl.store(sums + row, total)
+
+@triton.jit
+def first_above(
+    x,
+    found,
+    limit: tl.float32,
+    columns: tl.int32,
+    rows: tl.int32,
+    BLOCK_SIZE: tl.constexpr,
+):
+    tid = tl.arange(0, BLOCK_SIZE)
+    row = tl.program_id(0) * BLOCK_SIZE + tid
+    mask = row < rows
+    i = tl.zeros([BLOCK_SIZE], tl.int32)
+    condition = i < columns
+    mask_2 = mask & condition
+    value = tl.load(x + (row * columns + i), mask=mask_2)
+    going = mask & (condition & (value <= limit))
+    while tl.max(going.to(tl.int32), axis=0) != 0:
+        i = tl.where(going, i + 1, i)
+        condition_2 = i < columns
+        mask_3 = going & condition_2
+        value_2 = tl.load(x + (row * columns + i), mask=mask_3)
+        going = going & (condition_2 & (value_2 <= limit))
+    tl.store(found + row, i, mask=mask)
+"""
+
+
+def test_a_scalar_is_what_the_block_shares_and_a_mask_tells_who_runs():
+    unit = read_unit(parse(Source(Path("op.cu"), CUDA)))
+    texts = [thread_level_kernel(unit, kernel, INFO).text for kernel in unit.kernels]
+    assert "\n".join(texts) == TRITON

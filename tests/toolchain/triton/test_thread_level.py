@@ -1,0 +1,40 @@
+"""Kernels printed from the SIMT IR compute what the IR's interpreter does."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+PROGRAMS = 300
+
+
+def test_random_programs_give_the_results_of_the_interpreter(tmp_path):
+    script = Path(__file__).with_name("thread_level_programs.py")
+    root = Path(__file__).parents[3]
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script), str(PROGRAMS), str(tmp_path)],
+        env={"PYTHONPATH": str(root), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr
+    assert json.loads(child.stdout) == {}
+
+
+SOURCE = """
+struct Steps { int by[2]; float scale[1][2]; };
+__global__ void moved(float* y, const float* x, Steps s, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * s.scale[0][1] + s.by[threadIdx.x % 2];
+}
+void move(float* y, const float* x, Steps s, int n) { moved<<<(n + 31) / 32, 32>>>(y, x, s, n); }
+"""
+
+
+def test_what_the_lowering_refuses_is_ported_thread_by_thread(ported):
+    x = np.arange(70, dtype=np.float32)
+    done = ported("move", np.zeros_like(x), x, 3, -8, 0.5, 2.0, len(x))
+    assert np.array_equal(done.outputs[0].storage, x * 2 + np.where(np.arange(70) % 2, -8, 3))
