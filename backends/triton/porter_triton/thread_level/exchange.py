@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from porter.ir.simt.analyses.ranges import limits
 from porter.ir.simt.ops import Op, Value
 from porter.ir.simt.types import Scalar
 from porter_triton.lower.launch import Remark, RemarkKind
+from porter_triton.thread_level.arithmetic import where
 from porter_triton.thread_level.expressions import Expression, Level, combined, infix, literal, settled, to_type
 
 if TYPE_CHECKING:
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
 
 _SHUFFLES = {"index": "shuffle", "up": "shuffle_up", "down": "shuffle_down", "xor": "shuffle_xor"}
 _VOTES = {"all": "warp_all", "any": "warp_any", "ballot": "ballot"}
+_BLOCK_REDUCTIONS = {"add": "tl.sum", "min": "tl.min", "max": "tl.max"}
+_WARP_REDUCTIONS = {"add": "warp_sum", "min": "warp_min", "max": "warp_max"}
 _ALL_LANES = 0xFFFFFFFF
 _WARP_SIZE = 32
 
@@ -62,6 +68,32 @@ def _active(p: Printer, mask: Value) -> Expression:
     named = combined(f"{p.helper('named_lanes')}({lanes.text}, {p.threads})", Scalar.BOOL, lanes)
     named = Expression(named.text, Scalar.BOOL, varying=True, reads=named.reads)
     return named if running is None else infix("&", Level.AND, running, named, Scalar.BOOL)
+
+
+def reduce(p: Printer, op: Op) -> None:
+    """The numbers of all threads that run, of the block as a scalar, of the warp in each of its threads."""
+    kind, type_ = str(op.attribute("op")), op.result.type
+    assert isinstance(type_, Scalar)
+    value = p.spread(p.typed(p.value(op.operands[0]), type_))
+    lanes = p.mask.lanes
+    if op.attribute("scope") == "warp":
+        active = p.spread(literal(True, Scalar.BOOL)) if lanes is None else lanes
+        p.hold(op, combined(f"{p.helper(_WARP_REDUCTIONS[kind])}({value.text}, {active.text})", type_, value, active))
+        return
+    if lanes is not None:
+        value = where(lanes, value, literal(_neutral(kind, type_), type_), type_)
+    made = combined(f"{_BLOCK_REDUCTIONS[kind]}({value.text}, axis=0)", type_, value)
+    p.hold(op, replace(made, varying=False))
+
+
+def _neutral(kind: str, type_: Scalar) -> float:
+    """Returns the number that changes nothing."""
+    if kind == "add":
+        return 0.0 if type_.is_float else 0
+    if type_.is_float:
+        return -math.inf if kind == "max" else math.inf
+    low, high = limits(type_) or (0, 0)
+    return low if kind == "max" else high
 
 
 def check(p: Printer, op: Op) -> None:

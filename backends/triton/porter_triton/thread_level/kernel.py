@@ -9,7 +9,9 @@ from porter.ir.simt.builder.kernel import build, parameter_paths
 from porter.ir.simt.ops import Function, Op, walk
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.dead_memory import without_dead_memory
 from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.reductions import with_reductions
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
@@ -50,9 +52,18 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
 
 def prepared(function: Function, launch: LaunchInfo) -> Function:
     """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
-    found = arrays_as_values(unrolled(function))
-    found = with_uniform_loops(without_repetition(folded(found)), extents_of(launch))
-    return without_repetition(folded(with_uniform_conditions(found)))
+    found = without_repetition(folded(arrays_as_values(unrolled(function))))
+    found = without_dead_memory(with_reductions(found, block_sizes(launch)))
+    found = with_uniform_conditions(with_uniform_loops(found, extents_of(launch)))
+    return without_repetition(folded(found))
+
+
+def block_sizes(launch: LaunchInfo) -> tuple[int, ...]:
+    """Returns all sizes that a block of one dimension may have; none where that is not known."""
+    x, *others = launch.block
+    if any(dimension.value != 1 for dimension in others):
+        return ()
+    return (x.value,) if x.value is not None else x.sizes
 
 
 def extents_of(launch: LaunchInfo) -> Extents:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from porter.contract.records import symbol
 from porter.ir.simt.ops import Op, Value, walk
 from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
@@ -62,14 +63,14 @@ def _array(p: Printer, op: Op) -> None:
                  Scalar.I32)  # fmt: skip
     block = _scratch(p, op, pointer, elements, str(elements))
     moved = infix("+", Level.SUM, block, step, pointer)
-    p.values[op.result] = p.assign(p.names.reserve(op.result.name or "own", "own"), moved)
+    p.values[op.result] = p.assign(p.names.reserve(symbol(op.result.name) or "own", "own"), moved)
 
 
 def _dynamic_shared(p: Printer, op: Op) -> None:
     """The shared memory that the launch gives a block."""
     type_ = op.result.type
     assert isinstance(type_, Pointer)
-    name = op.result.name or "shared"
+    name = symbol(op.result.name) or "shared"
     size = p.names.reserve(f"{name.upper()}_SIZE", "constexpr")
     p.parameters.append(LoweredParameter(size, ParameterKind.SHARED, dtype_name(element_type(type_)), name))
     p.values[op.result] = _scratch(p, op, type_, 0, size)
@@ -77,7 +78,7 @@ def _dynamic_shared(p: Printer, op: Op) -> None:
 
 def _scratch(p: Printer, op: Op, type_: Pointer, elements: int, size: str) -> Expression:
     """Returns the program's slice of a buffer of its own; `size` is how many elements a slice has."""
-    name = op.result.name or ("shared" if type_.space is Space.SHARED else "own")
+    name = symbol(op.result.name) or ("shared" if type_.space is Space.SHARED else "own")
     buffer = p.names.reserve(f"{name}_scratch", "parameter")
     kind = dtype_name(element_type(type_)).replace("int1", "bool")
     p.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, kind, name, elements))
@@ -99,6 +100,7 @@ def _moved(p: Printer, op: Op) -> Expression:
     """Returns the address that the first two operands name."""
     base, index = op.operands[:2]
     pointer = p.value(base)
+    p.touched |= op.kind != "offset"
     assert isinstance(base.type, Pointer | Array)
     width = base.type.element.count if isinstance(base.type.element, Vector) else 1
     type_ = Pointer(base.type.element, base.type.space)

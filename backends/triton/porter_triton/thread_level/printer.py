@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from porter.contract.records import symbol
 from porter.ir.simt.analyses.accesses import Roots, needed_barriers, roots
 from porter.ir.simt.analyses.ranges import Extents, ranges
 from porter.ir.simt.analyses.uniformity import uniformity
@@ -65,6 +66,7 @@ class Printer:
     pointer_parameters: set[str] = field(default_factory=set)
     mask: Mask = field(default_factory=Mask)
     depth: int = 1
+    touched: bool = False  # memory, since the last barrier
 
     def __post_init__(self) -> None:
         self.uniformity = uniformity(self.function)
@@ -74,7 +76,6 @@ class Printer:
         self.roots: Mapping[Value, Roots] = roots(self.function)
         self.needed_barriers = needed_barriers(self.function)
         self.has_fences = any(_is_fence(op) for op in walk(self.function.body))
-        self._is_ordered = True
         self._blocks: dict[Op, Block] = {}
         self._somes: list[dict[str, Expression]] = [{}]
         self._note_blocks(self.function.body)
@@ -144,13 +145,12 @@ class Printer:
     def line(self, text: str) -> None:
         """Writes a line."""
         self.lines.append(f"{'    ' * self.depth}{text}")
-        self._is_ordered = False
 
     def barrier(self) -> None:
-        """Writes a barrier, unless the line before is one."""
-        if not self._is_ordered:
+        """Writes a barrier, unless nobody has touched memory since the one before."""
+        if self.touched:
             self.line("tl.debug_barrier()")
-            self._is_ordered = True
+            self.touched = False
 
     def assign(self, name: str, value: Expression) -> Expression:
         """Writes `name = value`; returns the variable."""
@@ -159,7 +159,7 @@ class Printer:
 
     def declare(self, wanted: str, type_: object, *, varying: bool) -> str:
         """Returns a name that nothing else has which is visible here."""
-        return self.names.declare(wanted, (type_, varying))
+        return self.names.declare(symbol(wanted), (type_, varying))
 
     def named(self, value: Expression, wanted: str) -> Expression:
         """Writes an assignment; returns the variable."""
@@ -174,7 +174,7 @@ class Printer:
         """A suite of Python, whose variables are nobody else's. It holds `pass` where nothing is written."""
         before = len(self.lines)
         self.depth += 1
-        self._is_ordered = False
+        self.touched = True
         self.names.enter()
         self._somes.append({})
         yield
@@ -183,7 +183,7 @@ class Printer:
         if len(self.lines) == before:
             self.line("pass")
         self.depth -= 1
-        self._is_ordered = False
+        self.touched = True
 
     @contextmanager
     def under(self, mask: Mask) -> Iterator[None]:

@@ -81,6 +81,7 @@ PRINTERS: Mapping[str, Callable[[Printer, Op], None]] = {
     "barrier": exchange.barrier,
     "shuffle": exchange.shuffle,
     "vote": exchange.vote,
+    "reduce": exchange.reduce,
     "assert": exchange.check,
     "if": branches.branch,
     "for": loops.counted,

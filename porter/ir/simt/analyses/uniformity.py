@@ -56,6 +56,8 @@ class _Walk:
                 self._simple(op, diverged=diverged)
 
     def _simple(self, op: Op, *, diverged: bool) -> None:
+        if op.kind == "reduce" and op.attribute("scope") == "block":
+            return
         if op.kind in _VARYING or self._any(op.operands) or any(_is_own(value.type) for value in op.operands):
             self._mark(op.results)
         if op.kind in ("array", "dynamic_shared") and _is_own(op.result.type):

@@ -381,6 +381,27 @@ def _vote(machine: Machine, op: Op) -> None:
     machine.values[op.result] = exchange.vote(str(op.attribute("mode")), says, named, machine.mask, threads)
 
 
+def _reduce(machine: Machine, op: Op) -> None:
+    """Puts the values of lanes together one after the other."""
+    type_, kind = value_type(op.result.type), str(op.attribute("op"))
+    threads = machine.lanes.threads
+    width = threads if op.attribute("scope") == "block" else exchange.WARP_SIZE
+    value = np.broadcast_to(machine.data(op.operands[0]), machine.mask.shape)
+    lanes = np.arange(len(machine.lanes))
+    thread = lanes % threads
+    first = lanes - thread % width
+    total, found = value.copy(), np.zeros(machine.mask.shape, np.bool_)
+    for step in range(min(width, threads)):
+        source = first + step
+        takes = (source - lanes + thread < threads) & machine.mask[np.minimum(source, len(lanes) - 1)]
+        other = value[np.minimum(source, len(lanes) - 1)]
+        put = machine.domain.apply(kind, type_, [type_, type_], [total, other]) if type_.is_float else integers.apply(
+            kind, type_, total, other)  # fmt: skip
+        total = np.where(takes, np.where(found, put, other), total)
+        found |= takes
+    machine.values[op.result] = total
+
+
 def _assert(machine: Machine, op: Op) -> None:
     says = np.broadcast_to(machine.settled(op.operands[0]), machine.mask.shape)
     if (machine.mask & ~says).any():
@@ -404,5 +425,6 @@ _SPECIAL: Mapping[str, Callable[[Machine, Op], None]] = {
     "barrier": _barrier,
     "shuffle": _shuffle,
     "vote": _vote,
+    "reduce": _reduce,
     "assert": _assert,
 }

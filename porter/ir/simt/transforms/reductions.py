@@ -1,0 +1,363 @@
+"""Recognises reductions of a block or warp by carrying them out: `reduce` takes the place of what they exchange.
+
+What threads exchange by shuffles and through shared memory is run for a block on random numbers in place of the one
+that each thread puts in. A value that is the sum, or an extreme, of all of them is that reduction, whatever the steps
+between were: trees, two stages, loops. Nothing is matched but what is computed.
+
+For the numbers to tell, control and addresses may only depend on the thread's place; where values are compared, only an
+extreme is believed. Some values are right in a few threads only; then only these may use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porter.ir.simt.analyses.accesses import roots
+from porter.ir.simt.analyses.uniformity import Uniformity, uniformity
+from porter.ir.simt.analyses.uses import makers, uses
+from porter.ir.simt.cleanup import without_dead_code
+from porter.ir.simt.interpret.concrete import Concrete
+from porter.ir.simt.interpret.domain import Data, ExecutionError, numpy_type
+from porter.ir.simt.interpret.exchange import WARP_SIZE
+from porter.ir.simt.interpret.machine import Geometry, Lanes, Machine
+from porter.ir.simt.interpret.memory import Bytes
+from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
+from porter.ir.simt.ops import Block, Function, Op, Value, walk
+from porter.ir.simt.transforms.rewriting import Replacement, rewritten_ops
+from porter.ir.simt.types import Array, Pointer, Scalar, Space
+
+_TYPES = (Scalar.F32, Scalar.F64, Scalar.I32, Scalar.I64)  # whose sums of small numbers are exact
+_LARGEST = 6000  # of the numbers, so that 1,024 of them add up in 24 bits
+_HUGE = 2**30  # of one number among zeros, which tells where sums are cut off
+_RANGES = ((-_LARGEST, _LARGEST), (-_LARGEST, -1), (1, _LARGEST))
+_DRAWS = 5
+_ALL_LANES = 0xFFFFFFFF
+_WHOLE_WARPS = range(WARP_SIZE, 1024 + 1, WARP_SIZE)
+_PLACES = frozenset({"thread_index", "block_extent", "constant", "undefined"})
+
+
+def with_reductions(function: Function, sizes: Sequence[int]) -> Function:
+    """Returns `function`, for blocks of one dimension with any of these `sizes`, with its reductions told as such.
+
+    Where no size is known, an exchange among all lanes of all warps says that the block has whole warps.
+    """
+    while (found := _next(function, sizes)) is not None:
+        function = found
+    return function
+
+
+def _next(function: Function, sizes: Sequence[int]) -> Function | None:
+    """Returns `function` with the reductions of one more value; None where there are none."""
+    facts = _Facts(function)
+    for block in facts.uniform_blocks(function.body):
+        for source, start in facts.sources(block):
+            window = _Window(facts, block, source, start)
+            made = window.reductions(sizes or (_WHOLE_WARPS if window.begins_with_all_lanes else ()))
+            if made:
+                return _replaced(function, block, start, made)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A reduction, and the values that it stands for."""
+
+    op: Op
+    values: tuple[Value, ...]
+
+
+def _replaced(function: Function, block: Block, start: int, found: Sequence[_Found]) -> Function:
+    mapped = {value: one.op.result for one in found for value in one.values}
+    ops = (*block.ops[:start], *(one.op for one in found), *block.ops[start:])
+    body = _with_block(function.body, block, Block(block.arguments, ops))
+    return without_dead_code(replace(function, body=body), mapped)
+
+
+def _with_block(current: Block, old: Block, new: Block) -> Block:
+    if current is old:
+        return new
+    ops = tuple(
+        replace(op, regions=tuple(_with_block(region, old, new) for region in op.regions)) if op.regions else op
+        for op in current.ops
+    )
+    return Block(current.arguments, ops)
+
+
+class _Facts:
+    """What is known of one function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.uniformity: Uniformity = uniformity(function)
+        self.makers, self.uses, self.roots = makers(function), uses(function), roots(function)
+        self.parents: dict[Op, tuple[Op, ...]] = {}
+        self._note_parents(function.body, ())
+
+    def _note_parents(self, block: Block, around: tuple[Op, ...]) -> None:
+        for op in block.ops:
+            self.parents[op] = around
+            for region in op.regions:
+                self._note_parents(region, (*around, op))
+
+    def uniform_blocks(self, block: Block) -> Iterator[Block]:
+        """Yields the blocks that all threads run through together, inner ones first."""
+        for op in block.ops:
+            if op.regions and not self.uniformity.diverges(op):
+                for region in op.regions:
+                    yield from self.uniform_blocks(region)
+        yield block
+
+    def is_shared(self, op: Op) -> bool:
+        """Returns whether an operation accesses memory of the block."""
+        if op.kind not in ("load", "store", "atomic"):
+            return False
+        return any(
+            root is None or (isinstance(root.type, Array | Pointer) and root.type.space is Space.SHARED)
+            for root in self.roots.get(op.operands[0], frozenset())
+        )
+
+    def sources(self, block: Block) -> Iterator[tuple[Value, int]]:
+        """Yields the values that threads put into an exchange in a block, with where that begins."""
+        seen: set[Value] = set()
+        inner = {result for op in block.ops for region in op.regions for o in walk(region) for result in o.results}
+        for number, op in enumerate(block.ops):
+            for part in (op, *(o for region in op.regions for o in walk(region))):
+                value = part.operands[0] if part.kind == "shuffle" else None
+                if part.kind == "store" and self.is_shared(part):
+                    value = part.operands[2]
+                if value is not None and value.type in _TYPES and value not in seen | inner:
+                    seen.add(value)
+                    yield value, number
+
+    def place(self, value: Value) -> list[Op] | None:
+        """Returns the operations that make a value of the thread's place alone; None for any other value."""
+        maker = self.makers.get(value)
+        if maker is None or (not OPERATIONS[maker.kind].is_pure and maker.kind not in _PLACES):
+            return None
+        if maker.kind in ("array", "dynamic_shared"):
+            return [maker] if maker.kind == "array" else None
+        if not maker.operands:
+            return [maker] if maker.kind in _PLACES else None
+        found: list[Op] = []
+        for operand in maker.operands:
+            before = self.place(operand)
+            if before is None:
+                return None
+            found += [op for op in before if op not in found]
+        return [*found, maker]
+
+
+@dataclass
+class _Window:
+    """The operations of a block from `start` on, as far as they can be carried out on numbers for `source`."""
+
+    facts: _Facts
+    block: Block
+    source: Value
+    start: int
+    ops: list[Op] = field(default_factory=list)
+    prologue: list[Op] = field(default_factory=list)
+    tainted: set[Value] = field(default_factory=set)  # what is made of the source
+    compares: bool = False
+
+    def __post_init__(self) -> None:
+        self.known: set[Value] = {self.source}
+        self.tainted.add(self.source)
+        for op in self.block.ops[self.start :]:
+            if not self._takes(op):
+                break
+
+    def _takes(self, op: Op) -> bool:
+        """Takes an operation in, if it can be carried out; returns whether the next one may be, too."""
+        op = self._without_outputs(op)
+        inner = [o for region in op.regions for o in walk(region)]
+        if self._is_carried_out(op, inner):
+            self.ops.append(op)
+            for part in (*inner, op) * 2:  # what an iteration hands on, the next one has
+                self._note(part)
+            self.known.update(op.results)
+            return True
+        return not any(part.kind in ("store", "atomic", "shuffle", "vote") and self._is_exchange(part)
+                       for part in (op, *inner))  # fmt: skip
+
+    def _without_outputs(self, op: Op) -> Op:
+        """Returns control without what it stores for others: no value of the block is made of that."""
+
+        def dropped(inner: Op) -> Replacement | None:
+            return Replacement((), ()) if inner.kind == "store" and not self.facts.is_shared(inner) else None
+
+        regions = tuple(Block(r.arguments, rewritten_ops(r.ops, {}, dropped)) for r in op.regions)
+        return replace(op, regions=regions) if regions else op
+
+    def _is_exchange(self, op: Op) -> bool:
+        return op.kind in ("shuffle", "vote") or self.facts.is_shared(op)
+
+    def _is_carried_out(self, op: Op, inner: Sequence[Op]) -> bool:
+        if op.kind in ("yield", "return", "barrier"):
+            return op.kind == "barrier"
+        own = {result for part in inner for result in part.results}
+        own |= {argument for part in (op, *inner) for region in part.regions for argument in region.arguments}
+        needed = {operand for part in (op, *inner) for operand in part.operands} - own
+        return all(map(self._is_known, needed)) and all(
+            part.kind in ("yield", "barrier") or self._may_run(part) for part in (op, *inner)
+        )
+
+    def _may_run(self, op: Op) -> bool:
+        if op.kind in ("load", "store"):
+            return self.facts.is_shared(op) and None not in self.facts.roots.get(op.operands[0], frozenset({None}))
+        return op.kind in ("if", "for", "while", "shuffle") or OPERATIONS[op.kind].effect is Effect.NONE
+
+    def _is_known(self, value: Value) -> bool:
+        """Returns whether a value is known; what is made of the thread's place is computed in front."""
+        if value in self.known:
+            return True
+        made = self.facts.place(value)
+        if made is None:
+            return False
+        for op in made:
+            if not set(op.results) <= self.known:
+                self.prologue.append(op)
+                self.known.update(op.results)
+        return True
+
+    def _note(self, op: Op) -> None:
+        """Follows what is made of the source; memory that it is stored to hands it on."""
+        is_made = any(operand in self.tainted for operand in op.operands)
+        if op.kind == "store" and is_made:
+            self.tainted.add(op.operands[0])
+            self.tainted.update(root for root in self.facts.roots.get(op.operands[0], ()) if root is not None)
+        if op.kind == "load":
+            is_made |= any(root in self.tainted for root in self.facts.roots.get(op.operands[0], ()))
+        yields = [o for region in op.regions for o in region.ops[-1].operands]
+        is_made |= any(value in self.tainted for value in yields)
+        if is_made:
+            self.tainted.update(op.results)
+            self.tainted.update(a for region in op.regions for a in region.arguments if a.type == self.source.type)
+            self.compares |= op.kind in COMPARISONS
+
+    @property
+    def begins_with_all_lanes(self) -> bool:
+        """Returns whether all lanes of all warps take part first: then the block has whole warps only."""
+        first = self.block.ops[self.start]
+        mask = self.facts.makers.get(first.operands[-1]) if first.kind == "shuffle" else None
+        return mask is not None and mask.kind == "constant" and mask.attribute("value") == _ALL_LANES
+
+    def reductions(self, sizes: Sequence[int]) -> list[_Found]:
+        """Returns the reductions of the source that the operations compute in blocks of all these sizes."""
+        made = [value for value in _in_branches(self.ops) if value in self.tainted and self.facts.uses.get(value)]
+        results = [value for value in made if value.type == self.source.type]
+        if not results or not sizes:
+            return []
+        held: dict[tuple[Value, str, str], list[NDArray[np.bool_]]] = {}
+        for number, threads in enumerate(sizes):
+            runs = [self._run(threads, seed) for seed in range(_DRAWS)]
+            if any(run is None for run in runs):
+                return []
+            told = _right([run for run in runs if run is not None], results, threads)
+            held = {key: [*held.get(key, []), lanes] for key, lanes in told.items() if number == 0 or key in held}
+        return self._chosen(results, sizes, held)
+
+    def _run(self, threads: int, seed: int) -> tuple[Data, Mapping[Value, object]] | None:
+        given = _numbers(threads, seed).astype(numpy_type(self.source.type))
+        machine = Machine(Lanes(Geometry((1, 1, 1), (threads, 1, 1)), 0, 1), Concrete(), Bytes(), {self.source: given})
+        try:
+            with np.errstate(all="ignore"):
+                machine.run(Block((), (*self.prologue, *self.ops, Op("return"))))
+        except (ExecutionError, KeyError):
+            return None
+        return given, machine.values
+
+    def _chosen(
+        self,
+        results: Sequence[Value],
+        sizes: Sequence[int],
+        held: Mapping[tuple[Value, str, str], list[NDArray[np.bool_]]],
+    ) -> list[_Found]:
+        found: dict[tuple[str, str], list[Value]] = {}
+        for value in results:
+            for scope in ("block", "warp"):
+                kinds = [kind for kind in ("add", "max", "min") if (value, kind, scope) in held]
+                kinds = [kind for kind in kinds if not (kind == "add" and self.compares)]
+                if len(kinds) == 1 and self._is_right(value, sizes, held[value, kinds[0], scope]):
+                    found.setdefault((kinds[0], scope), []).append(value)
+                    break
+        return [
+            _Found(Op("reduce", (self.source,), (Value(self.source.type, values[-1].name),),
+                      (("op", kind), ("scope", scope))), tuple(values))
+            for (kind, scope), values in found.items()
+        ]  # fmt: skip
+
+    def _is_right(self, value: Value, sizes: Sequence[int], lanes: Sequence[NDArray[np.bool_]]) -> bool:
+        """Returns whether a value is right in all threads that use it."""
+        if all(right.all() for right in lanes):
+            return True
+        return all(self._is_used_within(user, sizes, lanes) for user in self.facts.uses.get(value, ()))
+
+    def _is_used_within(self, user: Op, sizes: Sequence[int], lanes: Sequence[NDArray[np.bool_]]) -> bool:
+        """Returns whether an operation is run by threads of `lanes` only, by the conditions around it."""
+        around = self.facts.parents[user]
+        inner = [op for op in around if op not in self._outside()]
+        for op in inner:
+            made = self.facts.place(op.operands[0]) if op.kind == "if" else None
+            if made is None or not _stands_in(op.regions[0], user):
+                continue
+            runs = [_evaluated(made, op.operands[0], threads) for threads in sizes]
+            if all((right | ~run).all() for right, run in zip(lanes, runs, strict=True)):
+                return True
+        return False
+
+    def _outside(self) -> AbstractSet[Op]:
+        return frozenset(self.facts.parents[self.block.ops[0]])
+
+
+def _numbers(threads: int, seed: int) -> Data:
+    """Returns what threads put in: numbers of both signs, of one, or one that is far from the others."""
+    chance = np.random.default_rng(seed)
+    if seed < len(_RANGES):
+        return chance.integers(*_RANGES[seed], threads, endpoint=True)
+    given = np.zeros(threads, np.int64)
+    given[chance.integers(threads)] = (_HUGE, -_HUGE)[seed % 2]
+    return given
+
+
+def _in_branches(ops: Sequence[Op]) -> Iterator[Value]:
+    """Yields the results of operations, and of those in branches among them, each of which runs once."""
+    for op in ops:
+        yield from op.results
+        for region in op.regions if op.kind == "if" else ():
+            yield from _in_branches(region.ops)
+
+
+def _stands_in(region: Block, wanted: Op) -> bool:
+    return any(op is wanted for op in walk(region))
+
+
+def _evaluated(made: Sequence[Op], value: Value, threads: int) -> NDArray[np.bool_]:
+    machine = Machine(Lanes(Geometry((1, 1, 1), (threads, 1, 1)), 0, 1), Concrete(), Bytes(), {})
+    machine.run(Block((), (*made, Op("return"))))
+    return np.broadcast_to(machine.data(value), (threads,)).astype(np.bool_)
+
+
+def _right(
+    runs: Sequence[tuple[Data, Mapping[Value, object]]], results: Sequence[Value], threads: int
+) -> dict[tuple[Value, str, str], NDArray[np.bool_]]:
+    """Returns for each result, kind and scope the threads in which it is that reduction, where there are any."""
+    told = {}
+    for kind, function in (("add", np.add), ("max", np.maximum), ("min", np.minimum)):
+        for scope, width in (("block", threads), ("warp", WARP_SIZE)):
+            if scope == "warp" and threads <= WARP_SIZE:
+                continue
+            begins = np.arange(0, threads, width)
+            expected = [np.repeat(function.reduceat(given, begins), width)[:threads] for given, _ in runs]
+            for value in results:
+                lanes = np.ones(threads, np.bool_)
+                for (_, values), wanted in zip(runs, expected, strict=True):
+                    lanes &= np.broadcast_to(np.asarray(values.get(value, np.nan)), (threads,)) == wanted
+                if lanes.any():
+                    told[value, kind, scope] = lanes
+    return told

@@ -1,0 +1,148 @@
+"""Reductions of a block are recognised by what they compute, and whatever computes something else is left alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.ir.simt.builder.kernel import build
+from porter.ir.simt.ops import Function, walk
+from porter.ir.simt.parser import parsed
+from porter.ir.simt.printer import printed
+from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.dead_memory import without_dead_memory
+from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.reductions import with_reductions
+from porter.ir.simt.transforms.unrolling import unrolled
+from porter.ir.simt.verify import verify
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+from tests.pure.ir.simt.test_builder import run
+
+WARP = """
+__device__ float warp_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(0xffffffffu, v, o);
+  return v;
+}
+__device__ float first_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_down_sync(0xffffffffu, v, o);
+  return v;
+}
+"""
+TREE = """
+  __shared__ float s[128];
+  s[t] = v;
+  __syncthreads();
+  for (int o = 64; o > 0; o >>= 1) { if (t < o) s[t] = COMBINED; __syncthreads(); }
+  out[t] = s[0];
+"""
+TWO_STAGES = """
+  __shared__ float s[32];
+  float w = warp_sum(v);
+  if (t % 32 == 0) s[t / 32] = w;
+  __syncthreads();
+  w = t % 32 < blockDim.x / 32 ? s[t % 32] : 0;
+  out[t] = warp_sum(w);
+"""
+FIRST_THREAD = """
+  __shared__ float s[4];
+  float w = first_sum(v);
+  if (t % 32 == 0) s[t / 32] = w;
+  __syncthreads();
+  if (t == 0) { for (int k = 1; k < 4; ++k) w += s[k]; out[0] = w; }
+"""
+
+
+def made(body: str) -> Function:
+    head = "__global__ void k(const float* x, float* out) { const int t = threadIdx.x; float v = x[t];"
+    text = f"{WARP}\n{head}\n{body} }}"
+    unit = read_unit(parse(Source(Path("op.cu"), text)))
+    return without_repetition(folded(unrolled(build(unit, unit.kernels[-1]))))
+
+
+def reduced(body: str) -> tuple[Function, list[tuple[str, str]]]:
+    """The function with its reductions, and which these are."""
+    found = without_dead_memory(with_reductions(made(body), [128]))
+    verify(found)
+    told = [(str(op.attribute("op")), str(op.attribute("scope"))) for op in walk(found.body) if op.kind == "reduce"]
+    return found, told
+
+
+def results(function: Function) -> np.ndarray:
+    x = np.random.default_rng(3).integers(-50, 50, 128).astype(np.float32)
+    return run(function, x, np.zeros(128, np.float32), block=128)[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "scope"),
+    [
+        (TREE.replace("COMBINED", "s[t] + s[t + o]"), "add", "block"),
+        (TREE.replace("COMBINED", "fmaxf(s[t], s[t + o])"), "max", "block"),
+        (TREE.replace("COMBINED", "s[t] < s[t + o] ? s[t] : s[t + o]"), "min", "block"),
+        (TWO_STAGES, "add", "block"),
+        ("out[t] = warp_sum(v);", "add", "warp"),
+        ("v = first_sum(v); if (t % 32 == 0) out[t / 32] = v;", "add", "warp"),
+    ],
+)
+def test_trees_and_stages_are_one_reduction(body, kind, scope):
+    found, told = reduced(body)
+    assert told == [(kind, scope)]
+    kinds = {op.kind for op in walk(found.body)}
+    assert not kinds & {"array", "barrier", "shuffle", "while", "for"}, printed(found)
+    assert np.array_equal(results(found), results(made(body)))
+
+
+def test_a_value_of_one_thread_is_a_reduction_where_only_that_thread_uses_it():
+    found, told = reduced(FIRST_THREAD)
+    assert ("add", "block") in told
+    assert np.array_equal(results(found), results(made(FIRST_THREAD)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        TREE.replace("COMBINED", "s[t] + 2 * s[t + o]"),
+        TREE.replace("COMBINED", "s[t] - s[t + o]"),
+        TREE.replace("COMBINED", "fminf(s[t] + s[t + o], 1e8f)"),
+        TREE.replace("o = 64", "o = 32"),
+        TREE.replace("COMBINED", "s[t] + s[t + o]").replace("out[t] = s[0]", "out[t] = s[t]"),
+        TREE.replace("COMBINED", "s[t + o] > 0 ? s[t] + s[t + o] : s[t]"),
+        TWO_STAGES.replace("warp_sum(v)", "warp_sum(v) * 2"),
+        TWO_STAGES.replace(": 0;", ": 1;"),
+        "out[t] = first_sum(v);",
+        "out[t] = v + __shfl_xor_sync(0xffffffffu, v, 1);",
+    ],
+)
+def test_what_computes_something_else_is_left_alone(body):
+    body = body.replace("COMBINED", "s[t] + s[t + o]")
+    assert [told for told in reduced(body)[1] if told[1] == "block"] == []
+    found, before = with_reductions(made(body), [128]), made(body)
+    assert np.array_equal(results(found), results(before))
+
+
+def test_a_block_of_another_size_may_compute_something_else():
+    body = TREE.replace("COMBINED", "s[t] + s[t + o]")
+    assert printed(with_reductions(made(body), [128, 64])) == printed(made(body))
+
+
+def test_memory_that_something_is_made_of_stays_with_its_barriers():
+    text = """\
+kernel k(%x: ptr<f32, global> = 0) {
+  %s = array : array<f32, 32, shared>
+  %unread = array : array<f32, 32, shared>
+  %t = thread_index {axis = 0} : u32
+  %v = load %x, %t : f32
+  store %s, %t, %v
+  store %unread, %t, %v
+  barrier {scope = "block"}
+  %zero = constant {value = 0} : u32
+  %first = load %s, %zero : f32
+  store %x, %t, %first
+  return
+}
+"""
+    found = printed(without_dead_memory(parsed(text)))
+    assert found == "".join(line for line in text.splitlines(keepends=True) if "unread" not in line).replace(
+        '"block"', "block"
+    )
