@@ -30,6 +30,12 @@ __global__ void moved(float* y, const float* x, Steps s, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = x[i] * s.scale[0][1] + s.by[threadIdx.x % 2];
 }
+struct Edge { int to; float weight; };
+__global__ void weigh(const Edge* edges, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(out + edges[i].to, edges[i].weight);
+}
+void weigh_all(const Edge* edges, float* out, int n) { weigh<<<(n + 31) / 32, 32>>>(edges, out, n); }
 void move(float* y, const float* x, Steps s, int n) { moved<<<(n + 31) / 32, 32>>>(y, x, s, n); }
 """
 
@@ -38,3 +44,12 @@ def test_what_the_lowering_refuses_is_ported_thread_by_thread(ported):
     x = np.arange(70, dtype=np.float32)
     done = ported("move", np.zeros_like(x), x, 3, -8, 0.5, 2.0, len(x))
     assert np.array_equal(done.outputs[0].storage, x * 2 + np.where(np.arange(70) % 2, -8, 3))
+
+
+def test_an_array_of_structs_is_read_by_its_bytes(ported):
+    edges = np.empty((50, 2), np.int32)
+    edges[:, 0] = np.arange(50) % 7
+    edges[:, 1] = np.arange(50, dtype=np.float32).view(np.int32)
+    done = ported("weigh_all", edges, np.zeros(7, np.float32), 50)
+    expected = [sum(range(to, 50, 7)) for to in range(7)]
+    assert done.outputs[1].storage.tolist() == expected

@@ -6,7 +6,7 @@ from porter.contract.records import symbol
 from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.kernel import build, parameter_paths
-from porter.ir.simt.ops import Function, Op, walk
+from porter.ir.simt.ops import Function, Op, Value, walk
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.dead_memory import without_dead_memory
@@ -102,7 +102,9 @@ def _parameter(p: Printer, function: Function, number: int, paths: Paths) -> tup
     value, source = parameter.value, paths.get((parameter.argument, parameter.offset), parameter.value.name)
     name = p.names.reserve(symbol(source) or f"argument_{number}", "parameter")
     if isinstance(value.type, Pointer):
-        p.values[value] = Expression(name, value.type)
+        holds_structs = value.type.element is Scalar.U8 and _holds_structs(p, value)
+        bytes_of = ".to(tl.pointer_type(tl.uint8), bitcast=True)" if holds_structs else ""  # of a tensor of any type
+        p.values[value] = Expression(f"{name}{bytes_of}", value.type)
         p.pointer_parameters.add(name)
         kind, dtype = ParameterKind.POINTER, dtype_name(element_type(value.type))
     else:
@@ -110,6 +112,12 @@ def _parameter(p: Printer, function: Function, number: int, paths: Paths) -> tup
         p.values[value] = Expression(name, value.type, loose=value.type.is_float)
         kind, dtype = ParameterKind.SCALAR, dtype_name(value.type)
     return LoweredParameter(name, kind, dtype, source), value in p.uses
+
+
+def _holds_structs(p: Printer, pointer: Value) -> bool:
+    """Returns whether bytes are read as numbers of other types."""
+    users = p.uses.get(pointer, ())
+    return any(user.kind == "bitcast" or (user.kind == "offset" and _holds_structs(p, user.result)) for user in users)
 
 
 def _threads_per_lane(function: Function) -> int:

@@ -213,7 +213,7 @@ class _Going:
             condition = p.spread(settled(condition))
             if p.mask.lanes is not None:
                 condition = infix("&", Level.AND, p.mask.lanes, condition, Scalar.BOOL)
-            self.mask = Mask(lanes, is_certain=True)
+            self.mask = Mask(lanes, is_certain=True, has_first=False)
         elif (some := p.some()) is not None:
             condition = infix("&", Level.AND, some, settled(condition), Scalar.BOOL)
         p.assign(self.name, condition if self.diverges else settled(condition))

@@ -41,12 +41,13 @@ Held = Expression | tuple[Expression, ...]  # of a vector an expression for each
 class Mask:
     """The threads that run: those of `lanes`, all where there is none.
 
-    `is_certain`: at least one of them runs; `is_single`: exactly one.
+    `is_certain`: at least one of them runs; `has_first`: the first of the block does; `is_single`: only that one.
     """
 
     lanes: Expression | None = None
     is_certain: bool = True
     is_single: bool = False
+    has_first: bool = True
 
 
 @dataclass
@@ -207,13 +208,25 @@ class Printer:
         lanes = condition
         if before.lanes is not None:
             lanes = infix("&", Level.AND, before.lanes, condition, Scalar.BOOL)
-        is_single = op is not None and before.is_certain and self._is_first_thread(op.operands[0])
-        return Mask(lanes if is_single else self.atom(lanes, "mask"), is_single, is_single)
+        has_first = op is not None and before.has_first and self._holds_in_first(op.operands[0])
+        is_single = has_first and op is not None and self._is_first_thread(op.operands[0])
+        return Mask(lanes if is_single else self.atom(lanes, "mask"), has_first, is_single, has_first)
 
     def _is_first_thread(self, condition: Value) -> bool:
         """Returns whether a condition holds in the thread that is first in its block, and in no other one."""
         axes = {axis for axis in range(3) if self.extents[axis] != (1, 1)}
         return axes != set() and axes == self._first_axes(condition)
+
+    def _holds_in_first(self, condition: Value) -> bool:
+        """Returns whether a condition certainly holds in the first thread of a block."""
+        maker = self.makers.get(condition)
+        if maker is None:
+            return False
+        if maker.kind == "and":
+            return all(map(self._holds_in_first, maker.operands))
+        if maker.kind == "lt" and self._axis(maker.operands[0]) is not None:
+            return self.ranges.get(maker.operands[1], (0, 0))[0] > 0
+        return bool(self._first_axes(condition))
 
     def _first_axes(self, condition: Value) -> set[int]:
         maker = self.makers.get(condition)

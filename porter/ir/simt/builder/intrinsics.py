@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from porter.ir.simt.builder import access, arithmetic, calls, expressions, resolve
-from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, PointerTo
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, PointerTo, Record
 from porter.ir.simt.builder.mathematics import BITS, FUNCTIONS, Function, conversion
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Fields, Nothing, Number, Place, RValue, Text
+from porter.ir.simt.builder.values import Fields, Memory, Nothing, Number, Place, RValue, Text
 from porter.ir.simt.operations import COMPARISONS, MATHEMATICS
 from porter.ir.simt.types import Pointer, Scalar
 from porter.source.qualified import unqualified
@@ -151,11 +151,27 @@ def _atomic(b: Builder, plain: str, node: Call) -> RValue | None:
         return None
     target = expressions.pointee(b, expressions.number(b, node.arguments[0]))
     type_ = target.type
+    if isinstance(type_, Record) and type_.vector is not None and len(node.arguments) == 2:
+        return _atomic_parts(b, _ATOMICS[name], target, type_, expressions.value(b, node.arguments[1]))
     if not isinstance(type_, Scalar):
         raise b.problem("an atomic operation on what is not a number")
     given = [arithmetic.convert(b, number, type_).value for number in _numbers(b, node.arguments[1:])]
     operands = (target.base, target.index, *given)
     return Number(b.emitter.emit("atomic", operands, type_, op=_ATOMICS[name]), type_)
+
+
+def _atomic_parts(b: Builder, kind: str, target: Memory, type_: Record, value: RValue) -> RValue:
+    """On a vector: CUDA's are atomic for each of its numbers, not for all of them together."""
+    if not isinstance(value, Fields) or len(value.parts) != len(type_.fields):
+        raise b.problem("an atomic operation on a vector and what is none")
+    found = []
+    for number, (name, element) in enumerate(type_.fields):
+        assert isinstance(element, Scalar)
+        place = access.inside(b, Memory(target.base, target.index, type_), number * element.bytes, element)
+        given = arithmetic.convert(b, resolve.number_of(b, value.part(name), 0), element).value
+        before = b.emitter.emit("atomic", (place.base, place.index, given), element, op=kind)
+        found.append((name, Number(before, element)))
+    return Fields(type_, tuple(found))
 
 
 def _vector(b: Builder, plain: str, node: Call) -> RValue | None:

@@ -254,13 +254,15 @@ class _Window:
         if not results or not sizes:
             return []
         held: dict[tuple[Value, str, str], list[NDArray[np.bool_]]] = {}
-        for number, threads in enumerate(sizes):
-            runs = [self._run(threads, seed) for seed in range(_DRAWS)]
-            if any(run is None for run in runs):
-                return []
-            told = _right([run for run in runs if run is not None], results, threads)
-            held = {key: [*held.get(key, []), lanes] for key, lanes in told.items() if number == 0 or key in held}
-        return self._chosen(results, sizes, held)
+        valid: list[int] = []
+        for threads in sizes:
+            runs = [run for seed in range(_DRAWS) if (run := self._run(threads, seed)) is not None]
+            if len(runs) < _DRAWS:  # for so many threads the memory is too small: nobody launches that
+                continue
+            told = _right(runs, results, threads)
+            held = {key: [*held.get(key, []), lanes] for key, lanes in told.items() if not valid or key in held}
+            valid.append(threads)
+        return self._chosen(results, valid, held)
 
     def _run(self, threads: int, seed: int) -> tuple[Data, Mapping[Value, object]] | None:
         given = _numbers(threads, seed).astype(numpy_type(self.source.type))
@@ -268,7 +270,7 @@ class _Window:
         try:
             with np.errstate(all="ignore"):
                 machine.run(Block((), (*self.prologue, *self.ops, Op("return"))))
-        except (ExecutionError, KeyError):
+        except ExecutionError:
             return None
         return given, machine.values
 

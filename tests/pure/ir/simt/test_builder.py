@@ -328,6 +328,8 @@ __device__ Both of(float number) { Both both; both.number = number; return both;
         ("out[t] = twice<doubled>(t);", [4 * t + 1 for t in T]),
         ("const Both b = of(2.5f); out[t] = b.whole == __float_as_int(2.5f) ? b.number * 2 : -1;", [5 for _ in T]),
         ("if (out != nullptr) out[t] = t;", list(T)),
+        ("__shared__ float2 s; if (t == 0) s = make_float2(1, 2); __syncthreads(); atomicAdd(&s, make_float2(t, 1));"
+         "__syncthreads(); out[t] = s.x + 1000 * s.y;", [497 + 34000 for _ in T]),
     ],
 )  # fmt: skip
 def test_structs_with_arrays_and_unions_are_values(body, expected):
