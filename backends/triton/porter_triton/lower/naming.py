@@ -30,7 +30,7 @@ class Names:
         name, number = stem, 1
         while name in self._open or self._kinds.get(name, kind) != kind:
             number += 1
-            name = f"{stem}_{number}"
+            name = f"{wanted}_{number}"  # which is no word of Python's, for it has a number
         self._open.add(name)
         self._kinds[name] = kind
         self._scopes[-1].append(name)

@@ -1,7 +1,8 @@
-"""Scalar replacement of arrays: a thread's own array whose indices are all numbers becomes values.
+"""Scalar replacement of arrays: a thread's own array that is only accessed at known bytes becomes values.
 
-Each element is a variable that is followed through control: a branch yields it, a loop carries it. An array that is
-indexed otherwise, or whose address goes elsewhere, stays as it is.
+Each cell is a variable that is followed through control: a branch yields it, a loop carries it. What is seen as numbers
+of several types is the same bits; where a wide number lies over narrow ones, it is put together of them. An array that
+is indexed otherwise, or whose address goes elsewhere, stays as it is.
 """
 
 from __future__ import annotations
@@ -11,107 +12,135 @@ from dataclasses import dataclass, replace
 
 from porter.ir.simt.cleanup import without_dead_code
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
-from porter.ir.simt.types import Array, Space
+from porter.ir.simt.transforms.array_places import Cell, Cells, Piece, accessed, cells, unsigned
+from porter.ir.simt.transforms.folding import constant
+from porter.ir.simt.types import Scalar, Vector
 
-_MOST_ELEMENTS = 64
-Cell = tuple[Value, int]  # an array and the number of an element
-_Cells = dict[Cell, Value]
+_Held = dict[Cell, Value]
 
 
 def arrays_as_values(function: Function) -> Function:
     """Returns `function` with values in place of the arrays that can be."""
-    arrays = _replaceable(function)
-    if not arrays:
+    found = cells(function)
+    if not found.pieces:
         return function
-    replacing = _Replacing(arrays, _constants(function))
+    replacing = _Replacing(found)
     body = Block((), tuple(replacing.block(function.body.ops, {})))
     return without_dead_code(replace(function, body=body), replacing.replaced)
 
 
-def _constants(function: Function) -> dict[Value, int]:
-    found = ((op.result, op.attribute("value")) for op in walk(function.body) if op.kind == "constant")
-    return {value: number for value, number in found if isinstance(number, int)}
-
-
-def _replaceable(function: Function) -> frozenset[Value]:
-    """The arrays that are only loaded from and stored to, at numbers."""
-    constants, arrays, others = _constants(function), set[Value](), set[Value]()
-    for op in walk(function.body):
-        array = op.result.type if op.kind == "array" else None
-        if isinstance(array, Array) and array.space is Space.LOCAL and array.count <= _MOST_ELEMENTS:
-            arrays.add(op.result)
-        others.update(operand for operand in op.operands if not _is_plain(op, operand, constants))
-    return frozenset(arrays - others)
-
-
-def _is_plain(op: Op, operand: Value, constants: dict[Value, int]) -> bool:
-    """Returns whether an operation loads from an array, or stores to it, at a number inside it."""
-    if op.kind not in ("load", "store") or not isinstance(array := operand.type, Array):
-        return False
-    index = constants.get(op.operands[1])
-    return op.operands[0] is operand and index is not None and 0 <= index < array.count
-
-
 @dataclass
 class _Replacing:
-    """Follows the elements of `arrays`. `replaced` has what stands for the results of loads."""
+    """Follows the cells of arrays. `replaced` has what stands for the results of loads."""
 
-    arrays: frozenset[Value]
-    constants: dict[Value, int]
+    cells: Cells
 
     def __post_init__(self) -> None:
         self.replaced: dict[Value, Value] = {}
+        self._arrays = accessed(self.cells)
 
-    def block(self, ops: Iterable[Op], cells: _Cells) -> list[Op]:
-        """Returns operations without the accesses; `cells` are the elements' values before, and then behind."""
+    def block(self, ops: Iterable[Op], held: _Held) -> list[Op]:
+        """Returns operations without the accesses; `held` are the cells' values before, and then behind."""
         found: list[Op] = []
         for op in ops:
-            if op.kind == "array" and op.result in self.arrays:
-                found += self._begun(op.result, cells)
-            elif op.kind in ("load", "store") and op.operands[0] in self.arrays:
-                cell = op.operands[0], self.constants[op.operands[1]]
-                if op.kind == "store":
-                    cells[cell] = op.operands[2]
-                else:
-                    self.replaced[op.result] = cells[cell]
+            if op.kind == "array" and op.result in self._arrays:
+                found += self._begun(op.result, held)
+            elif op in self.cells.pieces:
+                (self._stored if op.kind == "store" else self._loaded)(op, held, found)
             elif op.regions:
-                found.append(self._control(op, cells))
+                found.append(self._control(op, held))
             else:
                 found.append(op)
         return found
 
-    @staticmethod
-    def _begun(array: Value, cells: _Cells) -> list[Op]:
-        assert isinstance(array.type, Array)
-        made = [Op("undefined", (), (Value(array.type.element, array.name),)) for _ in range(array.type.count)]
-        cells.update({(array, number): op.result for number, op in enumerate(made)})
+    def _begun(self, array: Value, held: _Held) -> list[Op]:
+        own = [(cell, type_) for cell, type_ in self.cells.types.items() if cell[0] is array]
+        made = [Op("undefined", (), (Value(type_, array.name),)) for _, type_ in own]
+        held.update({cell: op.result for (cell, _), op in zip(own, made, strict=True)})
         return made
 
-    def _control(self, op: Op, cells: _Cells) -> Op:
-        """Returns control that hands on the elements that a region of it stores to."""
-        stored = [cell for cell in self._stored(op) if cell in cells]
-        if op.kind == "if":
-            regions = [self._branch(region, cells, stored) for region in op.regions]
+    def _loaded(self, op: Op, held: _Held, found: list[Op]) -> None:
+        parts = tuple(self._read(piece, held, found) for piece in self.cells.pieces[op])
+        if isinstance(op.result.type, Vector):
+            found.append(Op("pack", parts, op.results, (), (), op.location))
         else:
-            regions = [self._iteration(region, cells, stored) for region in op.regions]
-        begin = () if op.kind == "if" else tuple(cells[cell] for cell in stored)
-        results = tuple(Value(cells[cell].type, cell[0].name) for cell in stored)
-        cells.update(zip(stored, results, strict=True))
+            self.replaced[op.result] = parts[0]
+
+    def _read(self, piece: Piece, held: _Held, found: list[Op]) -> Value:
+        own = self.cells.of(piece)
+        if len(own) == 1:
+            return _seen_as(held[own[0]], piece.type, found)
+        whole, unit = unsigned(piece.type), self.cells.types[own[0]]
+        total: Value | None = None
+        for number, cell in enumerate(own):
+            part = _emitted("cast", (held[cell],), whole, found)
+            if number:
+                by = _known(number * unit.bits, whole, found)
+                part = _emitted("shl", (part, by), whole, found)
+            total = part if total is None else _emitted("or", (total, part), whole, found)
+        assert total is not None
+        return _seen_as(total, piece.type, found)
+
+    def _stored(self, op: Op, held: _Held, found: list[Op]) -> None:
+        value = op.operands[2]
+        for number, piece in enumerate(self.cells.pieces[op]):
+            part = value
+            if isinstance(value.type, Vector):
+                part = Value(piece.type)
+                found.append(Op("extract", (value,), (part,), (("index", number),)))
+            self._write(piece, part, held, found)
+
+    def _write(self, piece: Piece, value: Value, held: _Held, found: list[Op]) -> None:
+        own = self.cells.of(piece)
+        if len(own) == 1:
+            held[own[0]] = _seen_as(value, self.cells.types[own[0]], found)
+            return
+        whole = unsigned(piece.type)
+        bits = _seen_as(value, whole, found)
+        for number, cell in enumerate(own):
+            unit = self.cells.types[cell]
+            part = bits
+            if number:
+                part = _emitted("shr", (bits, _known(number * unit.bits, whole, found)), whole, found)
+            held[cell] = _emitted("cast", (part,), unit, found)
+
+    def _control(self, op: Op, held: _Held) -> Op:
+        """Returns control that hands on the cells that a region of it stores to."""
+        stored = [cell for cell in self._stored_in(op) if cell in held]
+        if op.kind == "if":
+            regions = [Block(r.arguments, self._ended(r, dict(held), stored)) for r in op.regions]
+        else:
+            regions = [self._iteration(region, held, stored) for region in op.regions]
+        begin = () if op.kind == "if" else tuple(held[cell] for cell in stored)
+        results = tuple(Value(held[cell].type, cell[0].name) for cell in stored)
+        held.update(zip(stored, results, strict=True))
         return replace(op, operands=(*op.operands, *begin), results=(*op.results, *results), regions=tuple(regions))
 
-    def _branch(self, region: Block, cells: _Cells, stored: list[Cell]) -> Block:
-        return Block(region.arguments, self._ended(region, dict(cells), stored))
-
-    def _iteration(self, region: Block, cells: _Cells, stored: list[Cell]) -> Block:
-        arguments = tuple(Value(cells[cell].type, cell[0].name) for cell in stored)
-        inner = {**cells, **dict(zip(stored, arguments, strict=True))}
+    def _iteration(self, region: Block, held: _Held, stored: list[Cell]) -> Block:
+        arguments = tuple(Value(held[cell].type, cell[0].name) for cell in stored)
+        inner = {**held, **dict(zip(stored, arguments, strict=True))}
         return Block((*region.arguments, *arguments), self._ended(region, inner, stored))
 
-    def _ended(self, region: Block, cells: _Cells, stored: list[Cell]) -> tuple[Op, ...]:
-        *ops, last = self.block(region.ops, cells)
-        return (*ops, replace(last, operands=(*last.operands, *(cells[cell] for cell in stored))))
+    def _ended(self, region: Block, held: _Held, stored: list[Cell]) -> tuple[Op, ...]:
+        *ops, last = self.block(region.ops, held)
+        return (*ops, replace(last, operands=(*last.operands, *(held[cell] for cell in stored))))
 
-    def _stored(self, op: Op) -> list[Cell]:
+    def _stored_in(self, op: Op) -> list[Cell]:
         stores = (inner for region in op.regions for inner in walk(region) if inner.kind == "store")
-        found = ((s.operands[0], self.constants[s.operands[1]]) for s in stores if s.operands[0] in self.arrays)
-        return list(dict.fromkeys(found))
+        pieces = (piece for store in stores for piece in self.cells.pieces.get(store, ()))
+        return list(dict.fromkeys(cell for piece in pieces for cell in self.cells.of(piece)))
+
+
+def _emitted(kind: str, operands: tuple[Value, ...], type_: Scalar, found: list[Op]) -> Value:
+    found.append(Op(kind, operands, (Value(type_),)))
+    return found[-1].result
+
+
+def _known(value: int, type_: Scalar, found: list[Op]) -> Value:
+    found.append(constant(type_, value))
+    return found[-1].result
+
+
+def _seen_as(value: Value, type_: Scalar, found: list[Op]) -> Value:
+    """Returns the same bits as another type."""
+    return value if value.type is type_ else _emitted("bitcast", (value,), type_, found)

@@ -1,7 +1,9 @@
 """Each transform by what it makes of a text, by what it leaves alone, and on random functions."""
 
+import numpy as np
 import pytest
 
+from porter.ir.simt.ops import walk
 from porter.ir.simt.parser import parsed
 from porter.ir.simt.printer import printed
 from porter.ir.simt.transforms.array_values import arrays_as_values
@@ -12,6 +14,7 @@ from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
 from porter.ir.simt.verify import verify
 from tests.pure.ir.simt.random_programs import function
+from tests.pure.ir.simt.test_builder import PACKED, built, run
 from tests.pure.ir.simt.test_interpret import by_interpreter, inputs, told_apart
 
 HEAD = "kernel k(%x: ptr<f32, global> = 0, %n: i32 = 1, %p: ptr<u8, global> = 2) {\n"
@@ -205,6 +208,61 @@ def test_an_array_at_an_unknown_index_or_of_the_block_stays(space):
 store %x, %0, %1
 """
     leaves_alone(arrays_as_values, text)
+
+
+BYTES = """
+%own = array : array<u8, 8, local>
+%0 = constant {value = 0} : i32
+%start = offset %own, %0 : ptr<u8, local>
+%word = bitcast %start : ptr<u32, local>
+%half = bitcast %start : ptr<f16, local>
+%1 = constant {value = INDEX} : i32
+%2 = constant {value = 7} : u32
+%3 = constant {value = 1.0} : f16
+store %word, %0, %2
+store %half, %1, %3
+%4 = load %word, %0 : u32
+%5 = cast %4 : f32
+store %x, %0, %5
+"""
+
+
+def test_wide_numbers_over_narrow_ones_are_put_together():
+    after = """
+%0 = constant {value = 0} : i32
+%1 = constant {value = 7} : u32
+%2 = constant {value = 1.0} : f16
+%3 = cast %1 : u16
+%4 = bitcast %2 : u16
+%5 = cast %3 : u32
+%6 = cast %4 : u32
+%7 = constant {value = 16} : u32
+%8 = shl %6, %7 : u32
+%9 = or %5, %8 : u32
+%10 = cast %9 : f32
+store %x, %0, %10
+"""
+    check(arrays_as_values, BYTES.replace("INDEX", "1"), after)
+
+
+def test_bytes_outside_of_an_array_keep_it_in_memory():
+    leaves_alone(arrays_as_values, BYTES.replace("INDEX", "4"))
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "Packed p = Packed::filled(t); Packed q = p; q[1] = 7; out[t] = p[1] + q[1] * 100;",
+        "const Both b = of(t); out[t] = b.whole == __float_as_int(t) ? b.number : -1;",
+        "Packed p; p = Packed::filled(t); out[t] = __int_as_float(p.bits().z);",
+    ],
+)
+def test_structs_and_unions_in_memory_become_values_of_the_same_numbers(field):
+    built_before = built(f"{PACKED}\n__global__ void k(int* out) {{ const int t = threadIdx.x; {field} }}")
+    made = arrays_as_values(unrolled(built_before))
+    verify(made)
+    assert not any(op.kind == "array" for op in walk(made.body))
+    assert run(made, np.zeros(32, np.int32))[0].tolist() == run(built_before, np.zeros(32, np.int32))[0].tolist()
 
 
 COUNTING = """
