@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from porter.contract.records import symbol
@@ -58,12 +59,18 @@ def _array(p: Printer, op: Op) -> None:
     if type_.space is Space.SHARED:
         p.values[op.result] = _scratch(p, op, pointer, per_thread, str(per_thread))
         return
-    elements = per_thread * (int(p.threads) if p.threads.isdecimal() else _MOST_THREADS)
+    elements = per_thread * _most_threads(p)
     step = infix("*", Level.PRODUCT, Expression("tid", Scalar.I32, varying=True), literal(per_thread, Scalar.I32),
                  Scalar.I32)  # fmt: skip
     block = _scratch(p, op, pointer, elements, str(elements))
     moved = infix("+", Level.SUM, block, step, pointer)
     p.values[op.result] = p.assign(p.names.reserve(symbol(op.result.name) or "own", "own"), moved)
+
+
+def _most_threads(p: Printer) -> int:
+    """Returns how many elements a tensor with one a thread has at most."""
+    most = min(_MOST_THREADS, prod(high for _, high in p.extents))
+    return 1 << (most - 1).bit_length()
 
 
 def _dynamic_shared(p: Printer, op: Op) -> None:
