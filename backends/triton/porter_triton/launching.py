@@ -65,7 +65,8 @@ def _value(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
             return f"{parameter.name}={parameter.elements}"
         case ParameterKind.SCRATCH:
             one = str(parameter.elements) if parameter.elements else _shared(parameter, launch)
-            count = product((one, *launch.grid))
+            threads = (_power_of_2(product(launch.block) or "1"),) if parameter.per_thread else ()
+            count = product((one, *threads, *launch.grid))
             return f"torch.empty({count}, dtype=torch.{_held(parameter)}, device={launch.device}.device)"
         case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
             if parameter.source not in launch.arguments:

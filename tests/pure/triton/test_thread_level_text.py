@@ -48,7 +48,8 @@ def clipped_sums(
     BLOCK_SIZE: tl.constexpr,
 ):
     tid = tl.arange(0, BLOCK_SIZE)
-    program = tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))
+    outer = tl.program_id(1) + tl.num_programs(1) * tl.program_id(2)
+    program = tl.program_id(0).to(tl.int64) + tl.num_programs(0) * outer
     parts = parts_scratch + program * 128
     row = tl.program_id(0)
     length = tl.load(lengths + row)

@@ -61,7 +61,7 @@ def passed(kernel: LoweredKernel, own: list, blocks: int) -> dict:
         if parameter.kind in (ParameterKind.POINTER, ParameterKind.SCALAR):
             found[parameter.name] = next(left)
         elif parameter.kind is ParameterKind.SCRATCH:
-            found[parameter.name] = torch.empty(parameter.elements * blocks, dtype=getattr(torch, parameter.dtype))
+            found[parameter.name] = torch.empty(parameter.elements * blocks * 64, dtype=getattr(torch, parameter.dtype))
     return found
 
 

@@ -64,7 +64,8 @@ CONSTEXPRS = frozenset({ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKin
 class LoweredParameter:
     """A parameter of the Triton function; `dtype` is that of the value or of what is pointed to, in torch's names.
 
-    `source` is the CUDA parameter it stands for (`p.scale` for a struct's field), or for BLOCK `x`, `y` or `z`.
+    `source` is the CUDA parameter it stands for (`p.scale` for a struct's field), or for BLOCK `x`, `y` or `z`. Of
+    SCRATCH that is `per_thread`, each element of a tensor with one a thread has `elements`.
     """
 
     name: str
@@ -72,6 +73,7 @@ class LoweredParameter:
     dtype: str = ""
     source: str = ""
     elements: int = 0
+    per_thread: bool = False
 
 
 class RemarkKind(StrEnum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 from typing import TYPE_CHECKING
 
 from porter.contract.records import symbol
@@ -29,19 +28,20 @@ from porter_triton.thread_level.expressions import (
 if TYPE_CHECKING:
     from porter_triton.thread_level.printer import Printer
 
-_MOST_THREADS = 1024  # of a block
 _PARTS = "xyzw"
 _ATOMICS = {"add": "atomic_add", "sub": "atomic_add", "min": "atomic_min", "max": "atomic_max", "and": "atomic_and",
             "or": "atomic_or", "xor": "atomic_xor", "exchange": "atomic_xchg"}  # fmt: skip
 _COUNTERS = {"inc": "count_up", "dec": "count_down"}
-_PROGRAM = "tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))"
+_OUTER = "tl.program_id(1) + tl.num_programs(1) * tl.program_id(2)"
 
 
 def reserve(p: Printer) -> None:
     """Declares the memory of the block and of its threads, before anything else is written."""
     ops = [op for op in walk(p.function.body) if op.kind in ("array", "dynamic_shared")]
     if ops:
-        p.assign(p.names.reserve("program", "program"), Expression(_PROGRAM, Scalar.I32))
+        outer = p.assign(p.names.reserve("outer", "program"), Expression(_OUTER, Scalar.I32))
+        program = f"tl.program_id(0).to(tl.int64) + tl.num_programs(0) * {outer.text}"  # buffers may be large
+        p.assign(p.names.reserve("program", "program"), Expression(program, Scalar.I64))
     for op in ops:
         if op.kind == "array":
             _array(p, op)
@@ -59,18 +59,11 @@ def _array(p: Printer, op: Op) -> None:
     if type_.space is Space.SHARED:
         p.values[op.result] = _scratch(p, op, pointer, per_thread, str(per_thread))
         return
-    elements = per_thread * _most_threads(p)
     step = infix("*", Level.PRODUCT, Expression("tid", Scalar.I32, varying=True), literal(per_thread, Scalar.I32),
                  Scalar.I32)  # fmt: skip
-    block = _scratch(p, op, pointer, elements, str(elements))
+    block = _scratch(p, op, pointer, per_thread, f"({per_thread} * {p.threads})")
     moved = infix("+", Level.SUM, block, step, pointer)
     p.values[op.result] = p.assign(p.names.reserve(symbol(op.result.name) or "own", "own"), moved)
-
-
-def _most_threads(p: Printer) -> int:
-    """Returns how many elements a tensor with one a thread has at most."""
-    most = min(_MOST_THREADS, prod(high for _, high in p.extents))
-    return 1 << (most - 1).bit_length()
 
 
 def _dynamic_shared(p: Printer, op: Op) -> None:
@@ -84,11 +77,15 @@ def _dynamic_shared(p: Printer, op: Op) -> None:
 
 
 def _scratch(p: Printer, op: Op, type_: Pointer, elements: int, size: str) -> Expression:
-    """Returns the program's slice of a buffer of its own; `size` is how many elements a slice has."""
+    """Returns the program's slice of a buffer of its own; `size` is how many elements a slice has.
+
+    `elements` are those of a thread where the memory is the threads' own.
+    """
     name = symbol(op.result.name) or ("shared" if type_.space is Space.SHARED else "own")
     buffer = p.names.reserve(f"{name}_scratch", "parameter")
     kind = dtype_name(element_type(type_)).replace("int1", "bool")
-    p.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, kind, name, elements))
+    p.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, kind, name, elements,
+                                        per_thread=type_.space is Space.LOCAL))  # fmt: skip
     slice_ = Expression(f"{buffer} + program * {size}", type_, level=Level.SUM)
     return p.assign(p.names.reserve(name, "scratch"), slice_)
 
