@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from porter.ir.simt.types import Scalar
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.lower.launch import Dimension, LaunchInfo
+from porter_triton.thread_level.expressions import literal
 from porter_triton.thread_level.kernel import thread_level_kernel
 
 INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)))
@@ -99,3 +101,9 @@ def test_a_scalar_is_what_the_block_shares_and_a_mask_tells_who_runs():
     unit = read_unit(parse(Source(Path("op.cu"), CUDA)))
     texts = [thread_level_kernel(unit, kernel, INFO).text for kernel in unit.kernels]
     assert "\n".join(texts) == TRITON
+
+
+def test_a_literal_is_short_and_never_beyond_the_largest_float():
+    told = [literal(value, Scalar.F32).text for value in (0.1, -3.4028234663852886e38, 0.7071067811865476)]
+    assert told == ["0.1", "-3.4028234663852886e38", "0.70710678"]
+    assert literal(0.7071067811865476, Scalar.F64).text == "0.7071067811865476"

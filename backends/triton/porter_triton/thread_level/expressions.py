@@ -14,6 +14,7 @@ _TRITON = {
     Scalar.U8: "uint8", Scalar.U16: "uint16", Scalar.U32: "uint32", Scalar.U64: "uint64", Scalar.F16: "float16",
     Scalar.BF16: "bfloat16", Scalar.F32: "float32", Scalar.F64: "float64",
 }  # fmt: skip
+_LARGEST_FLOAT = 3.4028234663852886e38  # beyond, Triton takes a literal for a double
 _SIGNED = {Scalar.U8: Scalar.I8, Scalar.U16: Scalar.I16, Scalar.U32: Scalar.I32, Scalar.U64: Scalar.I64}
 
 
@@ -93,7 +94,7 @@ def _float(value: float, type_: Scalar) -> str:
         return 'float("inf")' if value > 0 else '-float("inf")'
     if type_ is not Scalar.F64 and _single(value) is not None:  # no more digits than the type needs
         shortest = (float(f"{value:.{digits}g}") for digits in range(1, 10))
-        value = next((x for x in shortest if _single(x) == _single(value)), value)
+        value = next((x for x in shortest if _single(x) == _single(value) and abs(x) <= _LARGEST_FLOAT), value)
     return repr(value).replace("e+", "e")
 
 
