@@ -213,7 +213,10 @@ def recorded(path: Path) -> list[dict[str, Any]]:
 
 
 def write(path: Path, corpus: Path, fresh: Sequence[Record]) -> None:
-    """Replaces the records of the files that were run and keeps those of all others; folders of this machine go."""
+    """Replaces the records of the files that were run and keeps those of all others; folders of this machine go.
+
+    The file is replaced as a whole, so that a run which is killed leaves the records it had.
+    """
     before, run = recorded(path), {(r.repository, r.path) for r in fresh}
     met = {(r["repository"], r["path"]) for r in before}
     rows = [asdict(replace(r, first_try=(r.repository, r.path) not in met)) for r in fresh]
@@ -222,7 +225,9 @@ def write(path: Path, corpus: Path, fresh: Sequence[Record]) -> None:
     records = [*(r for r in before if (r["repository"], r["path"]) not in run), *rows]
     order = {item.key: n for n, item in enumerate(read_corpus("", corpus))}
     records.sort(key=lambda r: order[r["repository"], r["path"]])
-    path.write_text(json.dumps(records, indent=1) + "\n")
+    whole = path.with_suffix(".part")
+    whole.write_text(json.dumps(records, indent=1) + "\n")
+    whole.replace(path)
 
 
 def own_commit() -> str:

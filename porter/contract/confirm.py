@@ -31,7 +31,7 @@ from porter.contract.regular import Change, limited, multiples, regularities, wi
 from porter.contract.relations import agreements, relations
 from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
-from porter.contract.trials import SLOW_S, Trials, endless, falls_short, starts
+from porter.contract.trials import SLOW_S, Trials, endless, starts, too_small
 from porter.contract.workloads import with_workloads
 from porter.simt.job import Execute, FaultKind, Run
 
@@ -240,7 +240,7 @@ class _Confirmer:
                 return None
             run = self.trials.roomy(contract, sizes)
             self.takes_long |= run.seconds > SLOW_S or _is_squared(contract, sizes, run)
-            if starts(run) and not falls_short(contract, run):
+            if starts(run) and not too_small(contract, run):
                 return Probe(sizes, run)
         return None
 

@@ -140,7 +140,8 @@ class Workload:
     `dtypes` tensors that have another element type in it; `distribution` is that of the inputs; `takes` is the side of
     a branch that it was drafted for. `layouts` are inputs that are given as views, to the executor and the interpreter.
     Of `axes` each input of a Python reference has more than the contract says, fewer where that is less than zero.
-    One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device.
+    One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device. One that
+    `is_drawn` is of a single judgement, and no part of what a contract asks for.
     """
 
     name: str
@@ -154,6 +155,7 @@ class Workload:
     takes: str = ""
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     axes: int = 0
+    is_drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from porter.source.arithmetic_types import SPELLINGS, arithmetic, one_word
 from porter.source.program import CType, Function, Param, Program
 from porter.source.qualified import unqualified
 from porter.source.text import Source
-from porter.syntax.nodes import Expression
+from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter.syntax.read import read_unit
 from porter.syntax.type_resolution import Types
 from porter.syntax.unit import StructTree, Unit
@@ -67,7 +67,7 @@ class DeclaredTypes:
         found = types.resolved(kind, scope, bound) if kind is not None else None
         if found is None:
             return written
-        base = written.base if found.arguments else found.name
+        base = _base(found, written)
         const = written.const or found.const
         return replace(written, base=base, pointers=written.pointers + found.pointers, const=const)
 
@@ -104,6 +104,25 @@ class DeclaredTypes:
         unit = read_unit(self.program, self.headers, self.program.defines)
         macros = tuple(f"{macro.name}={macro.body}" for macro in self.program.macros if macro.params is None)
         return Types(unit, macros)
+
+
+def _base(found: TypeName, written: CType) -> str:
+    """The base of the type that was `found`: an alias of an instance of a template (`typedef Accessor<float, 4> A`) is
+    that instance, while one that is written with arguments of its own stays as it is.
+    """
+    if not found.arguments:
+        return found.name
+    arguments = [_argument(argument) for argument in found.arguments]
+    return written.base if "<" in written.base or not all(arguments) else f"{found.name}<{', '.join(arguments)}>"
+
+
+def _argument(argument: TypeName | Expression) -> str:
+    """The text of a template's argument; empty where it is neither a plain type nor a number."""
+    if isinstance(argument, Literal) and isinstance(argument.value, int):
+        return str(argument.value)
+    if isinstance(argument, TypeName) and not argument.arguments:
+        return argument.name + "*" * argument.pointers
+    return argument.name if isinstance(argument, Name) else ""
 
 
 _OF_LIBRARIES = Types(Unit((), (), (), ()))

@@ -203,7 +203,7 @@ class _Drafter:
         type_ = self.usage.types.of(param, self.function, self.template)
         if is_stream(type_.base) and type_.pointers:
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
-        if is_buffer(type_.text, type_.pointers):
+        if is_buffer(type_):
             return self._tensor(replace(named, type=type_))
         found = scalar(self.usage, self.function, named, self.template, self.guessed)
         if isinstance(found, Size):

@@ -86,7 +86,7 @@ def _gives(usage: Usage, function: Function) -> bool:
     """
     handed = [field for p in function.params for field in fields(usage, function, p) or (p,)]
     types = [usage.types.of(p, function) for p in handed]
-    buffers = any(is_buffer(p.type.text, t.pointers) and not is_words(t) for p, t in zip(handed, types, strict=True))
+    buffers = any(is_buffer(t) and not is_words(t) for t in types)
     words = any(map(is_words, types))
     return buffers or (function.returns.text != "void" and not words)
 

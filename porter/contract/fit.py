@@ -18,6 +18,7 @@ _MAX_COEFFICIENT = 1 << 16
 _MOST_NUMBERS = 1 << 10  # that lie together for each index, as three of a point do
 _MAX_FACTORS = 5
 _MAX_STEP = 64
+_MOST_TIMES = 8  # that the second of two products is taken
 _MAX_SLACK = 2.0
 
 
@@ -118,6 +119,14 @@ def _times(coefficient: int, text: str) -> str:
     return f"{coefficient} * {text}" if " + " not in text and " - " not in text else f"{coefficient} * ({text})"
 
 
+def _divides(values: Sequence[int], seen: Sequence[int]) -> bool:
+    """Returns whether every extent is a multiple of the value, as it is of each factor of what explains it.
+
+    Most factors are not: to ask this first leaves few products to be made.
+    """
+    return all(s % v == 0 if v else s == 0 for s, v in zip(seen, values, strict=True))
+
+
 def _scaled(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
     for term in products:
         coefficient = _ratio(seen, term.values)
@@ -128,6 +137,8 @@ def _scaled(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
 def _rounded(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
     for term in products:
         for unit in _ROUNDINGS:
+            if seen[0] % -(-term.values[0] // unit):
+                continue
             counts = [-(-v // unit) for v in term.values]
             coefficient = _ratio(seen, counts) if len(set(counts)) > 1 else 0
             if coefficient > 0:
@@ -143,13 +154,27 @@ def _sums(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
             (constant,) = rest
             yield Fit(f"{term.text} {'+' if constant > 0 else '-'} {abs(constant)}", exact=True)
     yield from _lines(seen, products)
+    places = dict[tuple[int, ...], list[int]]()
+    for place, term in enumerate(products):
+        places.setdefault(term.values, []).append(place)
     for term in products:
         remaining = tuple(s - v for s, v in zip(seen, term.values, strict=True))
-        for other in products:
-            coefficient = _ratio(remaining, other.values)
-            if coefficient and other.text != term.text and abs(coefficient) <= 8:
+        for place, coefficient in sorted(_multiples(remaining, places)):
+            other = products[place].text
+            if other != term.text:
                 sign = "+" if coefficient > 0 else "-"
-                yield Fit(f"{term.text} {sign} {_times(abs(coefficient), other.text)}", exact=True)
+                yield Fit(f"{term.text} {sign} {_times(abs(coefficient), other)}", exact=True)
+
+
+def _multiples(
+    remaining: tuple[int, ...], places: Mapping[tuple[int, ...], Sequence[int]]
+) -> Iterator[tuple[int, int]]:
+    """Yields the places of values of which `remaining` is a multiple, and how many times."""
+    for times in range(1, _MOST_TIMES + 1):
+        if not any(r % times for r in remaining):
+            for coefficient in (times, -times):
+                values = tuple(r // coefficient for r in remaining)
+                yield from ((place, coefficient) for place in places.get(values, ()))
 
 
 def _lines(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
@@ -167,13 +192,14 @@ def _lines(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
 def _shifted(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
     """Products in which one or two symbols are shifted by a little or halved."""
     symbols = list(probes[0])
-    atoms = {s: list(_atoms(s, probes)) for s in symbols}
+    every = {s: list(_atoms(s, probes)) for s in symbols}
+    atoms = {s: [a for a in every[s] if _divides(a.values, seen)] for s in symbols}
     for count in range(1, min(4, len(symbols)) + 1):
         for chosen in combinations(symbols, count):
             for moved in combinations(chosen, min(2, count)):
                 yield from _shifted_products(seen, chosen, moved, atoms, probes)
             if count > 2:  # every axis of a volume shrinks alike
-                yield from _products_of(seen, (), zip(*(atoms[s] for s in chosen), strict=True))
+                yield from _products_of(seen, (), zip(*(every[s] for s in chosen), strict=True))
 
 
 def _shifted_products(
@@ -193,7 +219,7 @@ def _shifted_products(
 
 
 def _products_of(seen: tuple[int, ...], plain: Sequence[_Term], moved: Iterable[tuple[_Term, ...]]) -> Iterator[Fit]:
-    for terms in moved:
+    for terms in moved if all(_divides(f.values, seen) for f in plain) else ():
         factors = [*plain, *terms]
         values = [prod(column) for column in zip(*(f.values for f in factors), strict=True)]
         coefficient = _ratio(seen, values)
@@ -231,6 +257,8 @@ def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iter
     for lead in symbols:
         others = [s for s in symbols if s != lead]
         for unit in _subsets(others, range(len(others) - 1)):
+            if not _divides([prod(p[s] for s in unit) for p in probes], seen):
+                continue
             free = [s for s in others if s not in unit]
             for rows in _subsets(free, range(1, len(free))):
                 widths = _Rows(rows, lead, unit).widths(seen, probes)

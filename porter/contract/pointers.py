@@ -25,9 +25,9 @@ _ACCESSOR = re.compile(r"Accessor\w*\s*<\s*(?:const\s+)?([\w:\s]+?)\s*[,>]")
 _CHAIN = 3  # an alias of an alias of an alias
 
 
-def is_buffer(type_text: str, pointers: int) -> bool:
-    """Returns whether a parameter of this type is a tensor, a pointer or an accessor."""
-    return pointers > 0 or "Tensor" in type_text or "Accessor" in type_text
+def is_buffer(type_: CType) -> bool:
+    """Returns whether a parameter of this type, aliases followed, is a tensor, a pointer or an accessor."""
+    return type_.pointers > 0 or "Tensor" in type_.base or "Accessor" in type_.base
 
 
 def is_words(type_: CType) -> bool:

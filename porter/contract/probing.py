@@ -33,6 +33,7 @@ _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 _BOUND_PRIMES = (11, 17, 29)
 _MULTIPLES = (2, 3, 5, 7, 11)
 _FEW = 3
+PROBE_ELEMENTS = 1 << 16  # of a tensor of unknown extent
 _DRAWN = (Values.NORMAL, Values.POSITIVE, Values.PROBABILITY, Values.BOOLEAN)
 _MULTIPLE_OF = re.compile(r"\b(\w+) % (\d+) == 0")
 
@@ -67,9 +68,11 @@ def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
     return Job(arguments=arguments, poison=poison, grid=(x, y, z), block=(bx, by, bz), shared_bytes=shared)
 
 
-def probe_job(contract: Contract, sizes: Mapping[str, int], elements: int) -> Job:
-    """A run on tensors that hold `elements` where their extent is unknown, indices all at their largest."""
-    wide = _widened(contract, elements)
+def probe_job(contract: Contract, sizes: Mapping[str, int], grown: Mapping[str, int]) -> Job:
+    """A run on tensors that hold `PROBE_ELEMENTS`, or as many as `grown` says, where their extent is unknown, indices
+    all at their largest.
+    """
+    wide = _widened(contract, grown)
     return _at_the_bound(job(wide, Workload("probe", sizes, seed=1)), wide, sizes)
 
 
@@ -84,11 +87,13 @@ def filled(contract: Contract, filling: Filling) -> Contract:
     return replace(contract, arguments=arguments)
 
 
-def _widened(contract: Contract, elements: int) -> Contract:
-    """Unknown extents as `elements`, and everything an input, so that it holds values and not poison."""
+def _widened(contract: Contract, grown: Mapping[str, int]) -> Contract:
+    """Unknown extents as those of a probe, and everything an input, so that it holds values and not poison."""
     unknown = {t.name for t in unknown_extents(contract)}
     arguments = tuple(
-        replace(a, shape=(str(elements),), role=Role.INOUT) if isinstance(a, TensorArg) and a.name in unknown else a
+        replace(a, shape=(str(grown.get(a.name, PROBE_ELEMENTS)),), role=Role.INOUT)
+        if isinstance(a, TensorArg) and a.name in unknown
+        else a
         for a in contract.arguments
     )
     return replace(contract, arguments=arguments)

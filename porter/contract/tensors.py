@@ -155,7 +155,7 @@ def _learn_from_callees(
         inner = tensor_facts(usage, callee, depth + 1) if callee.space == "host" else {}
         for param, node in zip(callee.params, arguments, strict=False):
             owner = aliases.get(root(node)) if node is not None else None
-            if owner is None or not is_buffer(param.type.text, param.type.pointers):
+            if owner is None or not is_buffer(param.type):
                 continue
             if param.name in inner:
                 facts[owner].learn(inner[param.name])

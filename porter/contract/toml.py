@@ -33,7 +33,7 @@ _HEADER = """\
 
 
 def dumps(contracts: tuple[Contract, ...]) -> str:
-    """`contracts` as TOML that `loads` reads back to equal values."""
+    """`contracts` as TOML that `loads` reads back to equal values; without workloads drawn for a judgement."""
     return _HEADER + "".join("\n" + "\n".join(_contract(contract)) + "\n" for contract in contracts)
 
 
@@ -51,7 +51,8 @@ def _contract(contract: Contract) -> Iterator[str]:
     for argument in contract.arguments:
         yield from _argument(argument)
     for workload in contract.workloads:
-        yield from _workload(workload)
+        if not workload.is_drawn:
+            yield from _workload(workload)
     if contract.tolerance:
         yield "\n[contract.tolerance]"
     for dtype, tolerance in contract.tolerance.items():

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from porter.contract.compare import compare
 from porter.contract.contract import Contract, Distribution, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, left_unwritten, takes_garbage
-from porter.contract.probing import FILLINGS, Filling, filled, job, probe_job
+from porter.contract.probing import FILLINGS, PROBE_ELEMENTS, Filling, filled, job, probe_job
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
 from porter.contract.workloads import SMALL_SCALE
 from porter.simt.job import Execute, FaultKind, Job, Run, Schedule, Touched
 
-_PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
 _BEFORE = re.compile(r"at byte -\d")
@@ -38,8 +37,8 @@ _TROUBLE = frozenset(
 
 @dataclass
 class Trials:
-    """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far, which took
-    `seconds` of processor time.
+    """Runs through `execute`. Tensors of unknown extent hold `PROBE_ELEMENTS` in a probe, or what they were `grown` to;
+    `runs` were made so far, which took `seconds` of processor time.
 
     A probe is made at every choice of what only selects, or, without `choices`, at the contract's own alone; and with
     inputs of which all elements are alike.
@@ -48,7 +47,7 @@ class Trials:
     """
 
     execute: Execute
-    elements: int = _PROBE_ELEMENTS
+    grown: Mapping[str, int] = field(default_factory=dict)
     choices: bool = True
     runs: int = 0
     seconds: float = 0.0
@@ -69,8 +68,8 @@ class Trials:
 
         What it touched is what a run at any choice of what only selects, or on inputs that are all alike, did.
         """
-        key = (tuple(sizes.items()), self.elements, contract.arguments)
-        run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.elements)))
+        key = (*map(tuple, (sizes.items(), self.grown.items())), contract.arguments)
+        run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.grown)))
         if not starts(run):
             return run
         alike = self._asides(FILLINGS, contract, sizes) if self._hangs_on_inputs else []
@@ -89,9 +88,9 @@ class Trials:
     def _aside(self, change: Selection | Filling, contract: Contract, sizes: Mapping[str, int]) -> Run | None:
         """A probe with that change, which nothing depends on: None for one that took long before."""
         changed = selected(contract, change) if isinstance(change, Selection) else filled(contract, change)
-        key = (tuple(sizes.items()), self.elements, changed.arguments)
+        key = (*map(tuple, (sizes.items(), self.grown.items())), changed.arguments)
         if key not in self._seen and change not in self._endless:
-            run = self._seen[key] = self._traced(probe_job(changed, sizes, self.elements))
+            run = self._seen[key] = self._traced(probe_job(changed, sizes, self.grown))
             if endless(run) or run.seconds > SLOW_S:
                 self._endless.add(change)
         return self._seen.get(key)
@@ -112,24 +111,27 @@ class Trials:
         return self._run(key, lambda: self.execute(replace(job(contract, workload, poison), schedule=schedule)))
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
-        """A probe on allocations that grow until it touches nothing beyond them, or too much, or takes long.
+        """A probe on allocations of which those that are too small grow until it touches nothing beyond them, or too
+        much, or takes long.
 
         They keep the size at which it did not; where growing was in vain they are as before, and after a few such
         probes they grow no more: each of the largest has tens of megabytes to be made, written and read.
         """
-        run, first = self.probe(contract, sizes), self.elements
-        while self._may_grow(run) and falls_short(contract, run):
-            self.elements *= _GROWTH
+        run, first = self.probe(contract, sizes), self.grown
+        while self._may_grow(run) and (short := too_small(contract, run)):
+            more = {name: self.grown.get(name, PROBE_ELEMENTS) * _GROWTH for name in short}
+            if max(more.values()) > _MOST_ELEMENTS:
+                break
+            self.grown = {**self.grown, **more}
             run = self.probe(contract, sizes)
-        if self.elements > first and falls_short(contract, run):
-            self.elements, self._grown_in_vain = first, self._grown_in_vain + 1
+        if self.grown != first and too_small(contract, run):
+            self.grown, self._grown_in_vain = first, self._grown_in_vain + 1
         return run
 
     def _may_grow(self, run: Run) -> bool:
         """Returns whether more elements may be what a run lacks: none are where it reaches before the first."""
         before = any(f.kind is FaultKind.OUT_OF_BOUNDS and _BEFORE.search(f.message) for f in run.faults)
-        is_small = self.elements < _MOST_ELEMENTS and run.seconds < SLOW_S
-        return is_small and not before and self._grown_in_vain < _MOST_VAIN
+        return run.seconds < SLOW_S and not before and self._grown_in_vain < _MOST_VAIN
 
     def clean(
         self, contract: Contract, sizes: Mapping[str, int], contents: Distribution = Distribution.DECLARED
@@ -209,11 +211,12 @@ def starts(run: Run) -> bool:
     return run.finished and not any(f.kind in refused for f in run.faults)
 
 
-def falls_short(contract: Contract, run: Run) -> bool:
-    """Returns whether a tensor of unknown extent was allocated too small: for a kernel, or for what host code
-    copies.
+def too_small(contract: Contract, run: Run) -> list[str]:
+    """The tensors of unknown extent that were allocated too small: for a kernel, or for what host code copies, of which
+    it is not told which it was.
     """
     unknown = unknown_extents(contract)
-    far_out = any(f.kind is FaultKind.OUT_OF_BOUNDS and (f.fatal or not f.kernel) for f in run.faults)
-    beyond = (t in unknown and touched.beyond for t, touched in zip(contract.tensors, run.touched, strict=False))
-    return (far_out and bool(unknown)) or any(beyond)
+    if any(f.kind is FaultKind.OUT_OF_BOUNDS and (f.fatal or not f.kernel) for f in run.faults):
+        return [t.name for t in unknown]
+    touched = zip(contract.tensors, run.touched, strict=False)
+    return [t.name for t, traces in touched if t in unknown and traces.beyond]

@@ -215,7 +215,7 @@ class _Reader:
         self.function = function
         self.body = usage.body(function)
         params = (replace(p, type=usage.types.of(p, function)) for p in function.params if p.name)
-        self.buffers = {p.name: p for p in params if is_buffer(p.type.text, p.type.pointers)}
+        self.buffers = {p.name: p for p in params if is_buffer(p.type)}
         self.aliases: Mapping[str, str] = aliases(self.body, self.buffers)
 
     def uses(self) -> Iterator[tuple[str, Use]]:

@@ -15,7 +15,7 @@ from porter.branch_coverage import BranchCoverage
 from porter.contract.contract import Contract, Workload
 from porter.contract.materialise import shape_of
 from porter.evaluate.judge import Candidate, at_line, broken_rules, described
-from porter.evaluate.judging import Judging, is_plain
+from porter.evaluate.judging import Judging, is_plain, of_judgement
 from porter.evaluate.outcome import Refused, Verified
 from porter.evaluate.rehearsal import Rehearsal, Sizes
 from porter.evaluate.size_space import OPERATION_MS
@@ -108,7 +108,7 @@ class DeviceSizes:
             replace(small, name=f"as at sizes for a device {n}", sizes=sizes, scale=1.0)
             for n, sizes in enumerate(found, 1)
         )
-        return self.judging.reseeded(replace(contract, workloads=tuple(workloads))).workloads
+        return of_judgement(self.judging.reseeded(replace(contract, workloads=tuple(workloads))).workloads)
 
 
 @dataclass(frozen=True)

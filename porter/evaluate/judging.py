@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, Distribution, EntryKind, Role, Values, Workload
@@ -119,6 +119,11 @@ class Judging:
     def _drawn(self, workload: Workload) -> Workload:
         digest = hashlib.blake2b(f"{self.seed} {workload.name}".encode(), digest_size=6).digest()
         return replace(workload, seed=int.from_bytes(digest, "little"))
+
+
+def of_judgement(workloads: Iterable[Workload]) -> tuple[Workload, ...]:
+    """Returns `workloads` as those of a judgement, which are not written into the contract."""
+    return tuple(replace(workload, is_drawn=True) for workload in workloads)
 
 
 def is_plain(workload: Workload) -> bool:

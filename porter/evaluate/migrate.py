@@ -41,12 +41,14 @@ from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
 from porter.registry import find_backend, find_target
 from porter.schedule.polynomial import NotSchedulableError
+from porter.simt.compiler import end_calls
 from porter.source.findings import KERNELS_OF_LIBRARIES
 from porter.source.load import load
 from porter.source.program import Program
 from porter.source.text import Source
 
 KERNELS_FOLLOWED = "PORT5002"
+_PART_FOR_FORMULA = 0.7  # of the limit; a port that follows the kernels takes a third of the time to prove
 SEED = 20_021  # of what porter's own ports are asked for, so that a port has one verdict
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, KernelsVerified, Verified)
@@ -95,20 +97,26 @@ def _held(  # noqa: PLR0917 - what is compared with what, and how
 ) -> tuple[Migration, Port]:
     """Returns the port from the formula, where one is wished for and found right, else the one that `followed` kernels.
 
-    It follows no step of its source, so that it is asked for all that a candidate of anybody's is asked for.
+    It follows no step of its source, so that it is asked for all that a candidate of anybody's is asked for. Where that
+    takes too much of the limit, enough of it is left for the other port.
     """
     if not options.from_formula:
         return held(original, followed, target, options, progress), followed
-    try:
-        formula = formula_of(source, target, options, progress)
-        anew = formula.port()
-        migration = held(original, anew, target, _as_anybodys(options, formula), progress)
-        if isinstance(migration.outcome, Verified):
-            return migration, anew
-        outcome = migration.outcome
-        because = f"what its formula gives is {outcome_words(outcome.label)}: {getattr(outcome, 'because', '')}"
-    except (NotSchedulableError, PorterError) as error:
-        because = str(error)
+    because, allowed_s = "", _PART_FOR_FORMULA * options.deadline.left_s
+    with options.deadline.span(allowed_s) as span:
+        try:
+            formula = formula_of(source, target, options, progress)
+            anew = formula.port()
+            migration = held(original, anew, target, _as_anybodys(options, formula), progress)
+            if isinstance(migration.outcome, Verified):
+                return migration, anew
+            outcome = migration.outcome
+            because = f"what its formula gives is {outcome_words(outcome.label)}: {getattr(outcome, 'because', '')}"
+        except (NotSchedulableError, PorterError) as error:
+            because = str(error)
+    if span.passed:
+        end_calls()
+        because = f"what its formula gives was not proven within {allowed_s:.0f} s, its part of the limit (--limit)"
     kept = Finding(KERNELS_FOLLOWED, Severity.WARNING, f"the port follows the kernels of the source: {because}", None)
     port = replace(followed, findings=(*followed.findings, kept))
     return held(original, port, target, options, progress), port

@@ -18,7 +18,7 @@ from porter.contract.trials import Trials
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
 from porter.evaluate.doubt import misled, misvalued, not_built, still_open, too_slow, unsound
-from porter.evaluate.judging import Judging
+from porter.evaluate.judging import Judging, of_judgement
 from porter.evaluate.jumps import jumping
 from porter.evaluate.migration import Progress
 from porter.evaluate.side import Side
@@ -153,7 +153,7 @@ class Originals:
         wanted, left_out = self.judging.wanted(self._with_sides(settled, execute))
         drawn = self.judging.reseeded(wanted)
         numbers = () if self.stated else self.judging.numbers(drawn)
-        further = (*self.judging.further(drawn), *numbers, *self._jumping(drawn, execute))
+        further = of_judgement((*self.judging.further(drawn), *numbers, *self._jumping(drawn, execute)))
         found = examined(drawn, look, further, is_code=True)
         return replace(found, left_out="; ".join(filter(None, (found.left_out, left_out))))
 

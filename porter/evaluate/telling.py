@@ -14,7 +14,7 @@ from porter.contract.contract import Contract, Workload
 from porter.evaluate.choices import Examine, at_workloads, deciding, joined
 from porter.evaluate.doubt import unsound
 from porter.evaluate.judge import Candidate, judge
-from porter.evaluate.judging import Judging
+from porter.evaluate.judging import Judging, of_judgement
 from porter.evaluate.outcome import NotVerified, Outcome, Verified
 from porter.evaluate.size_space import OPERATION_MS, SPARE_MS
 from porter.evaluate.telling_sizes import Named, telling_workloads
@@ -94,7 +94,7 @@ def telling(
         return ()
     own = reduce(Named.__or__, named)
     drawn = telling_workloads(reference.contract, own, numbers, judging.fixed, judging.seed)
-    return judging.reseeded(replace(reference.contract, workloads=drawn)).workloads
+    return of_judgement(judging.reseeded(replace(reference.contract, workloads=drawn)).workloads)
 
 
 def _together(references: Sequence[Reference]) -> Reference:

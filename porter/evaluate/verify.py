@@ -20,7 +20,7 @@ from porter.evaluate.device_sizes import DeviceSizes
 from porter.evaluate.doubt import unsound
 from porter.evaluate.environment import environment
 from porter.evaluate.judge import judge
-from porter.evaluate.judging import Judging
+from porter.evaluate.judging import Judging, of_judgement
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
@@ -88,7 +88,7 @@ def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> 
     drawn = judging.reseeded(here)
     further = judging.further(drawn, partial(standard.sizes_near, drawn))
     axes = judging.reseeded(replace(drawn, workloads=standard.other_axes(drawn))).workloads
-    found = examined(drawn, standard.reference, (*further, *axes))
+    found = examined(drawn, standard.reference, of_judgement((*further, *axes)))
     return found.reference, found.left_out
 
 

@@ -139,7 +139,11 @@ int porter_fill(unsigned long long at, int byte, size_t bytes) {
     return driver.cuStreamSynchronize(timing_stream);
 }
 
-int porter_write(unsigned long long at, const void* from, size_t bytes) { return driver.cuMemcpyHtoD(at, from, bytes); }
+// Of pageable memory the driver's copy may still be on its way when it returns; other streams do not wait for it.
+int porter_write(unsigned long long at, const void* from, size_t bytes) {
+    PORTER_TRY(driver.cuMemcpyHtoD(at, from, bytes));
+    return driver.cuCtxSynchronize();
+}
 
 int porter_read(void* to, unsigned long long at, size_t bytes) {
     PORTER_TRY(driver.cuCtxSynchronize());

@@ -189,31 +189,22 @@ class RowKernel:
     def _carry(self, scan: Scan) -> Name:
         if scan.combine not in (Combine.SUM, Combine.PRODUCT):
             raise NotSchedulableError("a running extreme")
-        if scan.combine is Combine.PRODUCT and (scan.is_exclusive or scan.is_reverse):
-            raise NotSchedulableError("a running product that is exclusive or goes backwards")
         return self._writer.let(self.block, "carry", Filled(identity(scan.combine), NO_AXES, scan.precision))
 
     def _ran(self, scan: Scan, carry: Name, values: Values) -> Value:
-        """Returns a running sum at each column of the tile.
+        """Returns a running reduction at each column of the tile.
 
-        One from the end is the tile's total less what is before, and one that leaves its own element out is that less
-        the element: both keep loads and stores of whole vectors, where Triton's own reverse and a shifted store do not.
+        It is never a difference. Of a row of numbers between 0 and 1 the last sums from the end, as the total of a tile
+        less what is before, were wrong by 2e-3, and so is a sum less its own element where that is an outlier.
         """
         let, block = self._writer.let, values.inner
         element = self._masked(values.value(scan.body), identity(scan.combine))
         element = let(block, "element", element)
-        running = let(block, "running", Running(scan.combine, element, _COLUMNS))
+        running: Value = Running(scan.combine, element, _COLUMNS, scan.is_reverse, scan.is_exclusive)
+        running = let(block, "running", running)
         total = let(block, "total", Fold(scan.combine, element, _COLUMNS))
-        if scan.is_reverse:
-            told = Compute("add", (Compute("subtract", (total, running)), carry))
-            told = told if scan.is_exclusive else Compute("add", (told, element))
-        elif scan.combine is Combine.PRODUCT:
-            told = Compute("multiply", (running, carry))
-        else:
-            told = Compute("add", (running, carry))
-            told = Compute("subtract", (told, element)) if scan.is_exclusive else told
-        value = let(block, "value", told)
         operator = OPERATOR[scan.combine]
+        value = let(block, "value", Compute(operator, (running, carry)))
         self._writer.again(block, carry, Compute(operator, (carry, total)))
         return value
 

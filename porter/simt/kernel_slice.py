@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -82,19 +83,7 @@ def _slice(
     files: tuple[Source, ...], roots: Callable[[Source], Iterable[Function]], named: frozenset[str] = frozenset()
 ) -> tuple[Source, ...]:
     """`files` without declarations that none of their `roots` mentions, nor the names `named`."""
-    bodies: dict[str, frozenset[str]] = {}
-    parameters = dict[str, frozenset[str]]()
-    values = set[str]()  # names of numbers and signs, which have no words and yet mean something
-    for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
-        if macro.body.strip() and not _WORD.search(macro.body):
-            values.add(macro.name)
-        bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
-        parameters[macro.name] = parameters.get(macro.name, frozenset()).union(macro.params or ())
-    makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
-    qualifiers = frozenset(
-        name for name, words in bodies.items() if words - parameters[name] <= _QUALIFIERS and name not in values
-    )
-    declared = [tuple(_declarations(file, makers, qualifiers)) for file in files]
+    bodies, declared = _said(files)
     kept = {
         d
         for file, those in zip(files, declared, strict=True)
@@ -112,7 +101,28 @@ def _slice(
     )
 
 
-def _mentioned(kept: set[_Declaration], bodies: dict[str, frozenset[str]]) -> frozenset[str]:
+@lru_cache(maxsize=4)
+def _said(files: tuple[Source, ...]) -> tuple[Mapping[str, frozenset[str]], Sequence[tuple[_Declaration, ...]]]:
+    """The words of the macros of `files`, by name, and what each file declares.
+
+    It is remembered, since the callees of one source are looked for one after the other.
+    """
+    bodies: dict[str, frozenset[str]] = {}
+    parameters = dict[str, frozenset[str]]()
+    values = set[str]()  # names of numbers and signs, which have no words and yet mean something
+    for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
+        if macro.body.strip() and not _WORD.search(macro.body):
+            values.add(macro.name)
+        bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
+        parameters[macro.name] = parameters.get(macro.name, frozenset()).union(macro.params or ())
+    makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
+    qualifiers = frozenset(
+        name for name, words in bodies.items() if words - parameters[name] <= _QUALIFIERS and name not in values
+    )
+    return bodies, [tuple(_declarations(file, makers, qualifiers)) for file in files]
+
+
+def _mentioned(kept: set[_Declaration], bodies: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The words of `kept`, and those of macros among them."""
     found = frozenset[str]().union(*(d.words for d in kept))
     while more := frozenset[str]().union(*(bodies[w] for w in found & bodies.keys())) - found:

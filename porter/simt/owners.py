@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 _DESTROYED = re.compile(r"~\s*(\w+)\s*\(")
+_COPIED = re.compile(r"\b(\w++)\s*\(\s*(?:const\s+)?\1\b[^,()&]*&")
 
 
 def returns_owner(texts: Iterable[str]) -> bool:
@@ -17,12 +18,8 @@ def returns_owner(texts: Iterable[str]) -> bool:
     forbade.
     """
     text = "\n".join(texts)
-    owners = {name for name in _DESTROYED.findall(text) if not _says_how_to_copy(name, text)}
+    owners = {*_DESTROYED.findall(text)} - {*_COPIED.findall(text)}
     return bool(owners) and any(_returned(name, text) for name in (*owners, "auto"))
-
-
-def _says_how_to_copy(name: str, text: str) -> bool:
-    return re.search(rf"\b{name}\s*\(\s*(?:const\s+)?{name}\b[^,()&]*&", text) is not None
 
 
 def _returned(name: str, text: str) -> bool:

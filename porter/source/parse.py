@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from porter.source import findings as about
 from porter.source.directives import includes, macros
@@ -27,7 +27,13 @@ def parse(source: Source, *, headers: HeaderFinder | None = None, defines: tuple
 
     `headers` finds included files, whose macros are then known; `defines` are `NAME` or `NAME=VALUE`.
     """
-    return read(source, headers=headers, defines=defines).program
+    return _alone(source, defines) if headers is None else read(source, headers=headers, defines=defines).program
+
+
+@lru_cache(maxsize=1024)
+def _alone(source: Source, defines: tuple[str, ...]) -> Program:
+    """The program of one file: porting, building and judging ask for those of the same headers."""
+    return read(source, defines=defines).program
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from porter.suite.result import ORIGINAL, RUN, Result, SuiteResult, read_result,
 from porter.suite.selection import digest_of
 
 _SEARCH = "kernel.{}.search"
+_PROVING = 0.6  # of what an operator may take; the rest is for its search and its times
 
 
 class Watcher(Protocol):
@@ -147,15 +148,14 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     """The operator migrated into its folder of the run, with what the port was held to beside it."""
     begin = time.monotonic()
     folder = options.folder / operator.key
-    # A module is judged as a candidate is, which takes longer than what a contract asks for.
-    limit = ("--limit", str(options.limit_s))
-    contract = limit if operator.module else ("--contract", str(operator.contract))
+    limit = ("--limit", str(_PROVING * options.limit_s))
+    contract = () if operator.module else ("--contract", str(operator.contract))
     has_reference = not operator.module and operator.reference.is_file()
     reference = ("--reference", str(operator.reference)) if has_reference else ()
     if options.fresh or not options.rounds:
         shutil.rmtree(folder / _SEARCH.format(options.target), ignore_errors=True)
     document = children.ask(
-        *("porter", "migrate", str(operator.source), *contract, "-o", str(folder)),
+        *("porter", "migrate", str(operator.source), *contract, *limit, "-o", str(folder)),
         *(
             "--target",
             options.target,

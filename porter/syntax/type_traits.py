@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from porter.source.arithmetic_types import Kind, arithmetic
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Binary, Call, Cast, Choice, Expression, Literal, Name, SizeOf, TypeName, Unary
 
 Argument = TypeName | Expression
 _SAME = frozenset((
     "remove_const", "remove_volatile", "remove_cv", "remove_reference", "remove_cvref", "decay", "add_const",
     "type_identity", "identity", "underlying_type", "unwrap_reference",
+))  # fmt: skip
+_OF_TORCH = frozenset((
+    "Tensor", "TensorAccessor", "PackedTensorAccessor", "PackedTensorAccessor32", "PackedTensorAccessor64",
+    "GenericPackedTensorAccessor",
 ))  # fmt: skip
 _ACCUMULATORS = frozenset(("acc_type", "acc_type_device", "opmath_type", "OpMathType"))
 _SIGNED = {
@@ -24,9 +29,11 @@ _QUESTIONS = frozenset(
 
 
 def named_by_library(name: str, given: tuple[Argument, ...]) -> TypeName | None:
-    """Returns what `std::conditional_t<test, A, B>` and its like are, their arguments followed; None for other
-    names.
+    """Returns what `std::conditional_t<test, A, B>` and its like are, their arguments followed, and PyTorch's tensors
+    and accessors, which are what they are called; None for other names.
     """
+    if unqualified(name) in _OF_TORCH:
+        return TypeName(name, given)
     if name == "decltype":
         return _of_expression(given[0]) if given else None
     plain = name.removesuffix("::type").rpartition("::")[2].removesuffix("_t")

@@ -40,6 +40,12 @@ def scale(x, y, n):
     scale_kernel[(triton.cdiv(n, 256),)](x, y, n, B=256)
 
 
+def made(x, n):
+    y = torch.empty(n, dtype=torch.float32, device=x.device)
+    scale(x, y, n)
+    return y
+
+
 def library(x, y, n):
     y.copy_(torch.mul(x, 2.0))
 
@@ -141,3 +147,13 @@ def test_what_a_large_tensor_holds_is_drawn_from_its_pool(entry, pool):
     arm = entry("scale").prepare(given)
     again = entry("scale").replay(arm.arm, given, 1).run
     assert np.array_equal(again.outputs[1].storage, extended(values, count) * 2)
+
+
+def test_what_fills_memory_anew_is_done_before_what_was_timed_runs(entry):
+    count = 1 << 29  # 2 GiB, which take a device milliseconds to fill
+    values = np.random.default_rng(4).standard_normal(1 << 20).astype(np.float32)
+    given = Job(arguments=(TensorValue(DType.FLOAT32, (count,), values), ScalarValue(count)))
+    arm = entry("made").prepare(given)
+    assert not arm.uncaptured
+    (result,) = entry("made").replay(arm.arm, given, 0).run.results
+    assert not np.isnan(result.storage).any()

@@ -99,12 +99,16 @@ class FoldIndex:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """`combine` of the elements of a tile along `axis` up to each of them, itself included."""
+    """`combine` of the elements of a tile along `axis` up to each of them, or in reverse from each of them on.
+
+    The element itself counts, unless the reduction is exclusive.
+    """
 
     combine: Combine
     value: Value
     axis: Axis
     is_reverse: bool = False
+    is_exclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

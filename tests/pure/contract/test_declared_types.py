@@ -31,6 +31,7 @@ namespace lib { using extent = Plain::index; namespace detail { using extent = i
 namespace one { using both = int; }
 namespace two { using both = float; }
 enum Mode { SUM, MEAN };
+typedef torch::PackedTensorAccessor32<std::int64_t, 2, torch::RestrictPtrTraits> places;
 #define REAL double
 #define INDEX Plain::index
 """
@@ -51,6 +52,7 @@ enum Mode { SUM, MEAN };
         ("std::make_unsigned<wide>::type", "unsigned long long"), ("std::remove_cv_t<const u32>", "unsigned int"),
         ("std::conditional_t<std::is_same_v<Plain::element, float>, int, char>", "int"),
         ("at::opmath_type<at::BFloat16>", "float"), ("decltype(sizeof(int))", "unsigned long"), ("Mode", "Mode"),
+        ("places", "torch::PackedTensorAccessor32<long, 2, torch::RestrictPtrTraits>"),
     ],
 )  # fmt: skip
 def test_a_type_is_followed_to_its_end(written, meant):

@@ -505,11 +505,9 @@ def test_a_count_has_the_axes_its_kernel_takes_it_apart_by():
     assert next(t for t in contract.tensors if t.name == "out").shape == ("count", "C", "W")
 
 
-def test_elements_of_an_accessor_select_behind_its_first_axis():
-    (contract,) = drafted("""
+GATHER = """
 template <typename T> __global__ void gathered(
-    torch::PackedTensorAccessor32<T, 3> y, const torch::PackedTensorAccessor32<T, 2> x,
-    const torch::PackedTensorAccessor64<int64_t, 3, torch::RestrictPtrTraits> place) {
+    torch::PackedTensorAccessor32<T, 3> y, const torch::PackedTensorAccessor32<T, 2> x, const PLACES place) {
   int at = place[blockIdx.x][threadIdx.x][0];
   for (int c = 0; c < x.size(0); ++c) y[blockIdx.x][c][threadIdx.x] = at < 0 ? 0 : x[c][at];
 }
@@ -519,7 +517,13 @@ torch::Tensor gather(torch::Tensor x, torch::Tensor place) {
       place.packed_accessor64<int64_t, 3, torch::RestrictPtrTraits>());
   return y;
 }
-""")
+"""
+PLACES = "torch::PackedTensorAccessor64<int64_t, 3, torch::RestrictPtrTraits>"
+
+
+@pytest.mark.parametrize("source", [GATHER.replace("PLACES", PLACES), f"typedef {PLACES} PLACES;{GATHER}"])
+def test_elements_of_an_accessor_select_behind_its_first_axis(source):
+    (contract,) = drafted(source)
     x, place = contract.tensors
     assert (x.values, place.values, place.dtype) == (Values.NORMAL, Values.INDEX, DType.INT64)
 

@@ -131,6 +131,12 @@ def test_a_workload_for_devices_may_be_as_large_as_they_are(scale_contract):
     assert loads(dumps((stated,)), PATH) == (stated,)
 
 
+def test_what_was_drawn_for_a_judgement_is_not_written(scale_contract):
+    drawn = replace(scale_contract.workloads[0], name="drawn", is_drawn=True)
+    judged = replace(scale_contract, workloads=(*scale_contract.workloads, drawn))
+    assert loads(dumps((judged,)), PATH) == (scale_contract,)
+
+
 def test_a_question_is_marked_for_the_reader(scale_contract):
     asked = replace(scale_contract, questions=(Question("n", "how many elements?", "--size n=1000003"),))
     written = dumps((asked,))

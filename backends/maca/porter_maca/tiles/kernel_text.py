@@ -322,7 +322,10 @@ class KernelText:
         vector = "kVector" if self._threads.vector > 1 else "1"
         start = _typed(_identity(step.combine), step.dtype)
         total = f"const {type_name(step.dtype)} {step.total} = " if step.total else ""
-        return f"{total}tile::run<kThreads, {vector}>({step.name}, {start}, {_FUNCTORS[step.combine]});"
+        verb = "run_back" if step.is_reverse else "run"
+        exclusive = "true" if step.is_exclusive else "false"
+        passed = f"{step.name}, {start}, {_FUNCTORS[step.combine]}"
+        return f"{total}tile::{verb}<kThreads, {vector}, {exclusive}>({passed});"
 
     def _placed(self, step: FoldPlace) -> str:
         better = _BETTER[step.combine]

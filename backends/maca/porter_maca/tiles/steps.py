@@ -124,11 +124,16 @@ class FoldPlace:
 
 @dataclass(slots=True)
 class Run:
-    """Each element of the tile `name` becomes the combination of all up to it; that of all is `total`, where wanted."""
+    """Each element of the tile `name` becomes the combination of all up to it, or, in reverse, of all from it on.
+
+    The element itself counts, unless the step is exclusive. The combination of all is `total`, where wanted.
+    """
 
     name: str
     combine: Combine
     dtype: DType
+    is_reverse: bool
+    is_exclusive: bool
     total: str = ""
 
 

@@ -283,8 +283,8 @@ class TakingApart:
                 return self._folded(combine, self._without_folds(inner, steps, ""), axis, steps, name)
             case tile.FoldIndex(combine, inner, axis):
                 return self._placed(combine, self._without_folds(inner, steps, ""), axis, steps, name)
-            case Running(combine, inner, axis):
-                return self._ran(combine, self._without_folds(inner, steps, ""), axis, steps, name)
+            case Running(value=inner):
+                return self._ran(value, self._without_folds(inner, steps, ""), steps, name)
             case Compute(op, operands):
                 return Compute(op, tuple(self._without_folds(one, steps, "") for one in operands))
             case Cast(inner, dtype):
@@ -353,18 +353,18 @@ class TakingApart:
         steps.append(FoldPlace(own.name, key.name, combine, self.shapes[own.name]))
         return own
 
-    def _ran(self, combine: Combine, value: Value, axis: tile.Axis, steps: list[Step], name: str) -> Value:
-        shape = self._whole_tile(value, axis)
+    def _ran(self, running: Running, value: Value, steps: list[Step], name: str) -> Value:
+        shape = self._whole_tile(value, running.axis)
         if shape != {COLUMNS}:
             raise UnprintableError("a running reduction has more than one row")
         dtype = self.types.of(value) or self.types.precision
         own = self._result(name, "running", shape, dtype)
         self._elements(shape, steps).items.append(Define(own.name, value))
         self._close()
-        run = Run(own.name, combine, dtype)
+        run = Run(own.name, running.combine, dtype, running.is_reverse, running.is_exclusive)
         steps.append(run)
         if not any(isinstance(one, Name) and one.name in self.changing for one in parts(value)):
-            self._totals[combine, value] = run
+            self._totals[running.combine, value] = run
         return own
 
     def _result(self, name: str, word: str, shape: Shape, dtype: DType) -> Name:

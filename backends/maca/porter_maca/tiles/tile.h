@@ -208,9 +208,9 @@ __device__ __forceinline__ void place_rows(const T (&key)[kEach], int (&at)[kEac
 }
 
 //: run wave
-// Makes each element of a tile the combination of all up to it, within threads, then lanes, waves and packs; returns
-// that of all.
-template <int kThreads, int kVector, typename T, int kEach, typename Combine>
+// Makes each element of a tile the combination of all up to it, or of all before it, within threads, then lanes, waves
+// and packs; returns that of all.
+template <int kThreads, int kVector, bool kExclusive, typename T, int kEach, typename Combine>
 __device__ __forceinline__ T run(T (&x)[kEach], T start, Combine combine) {
     constexpr int kPacks = kEach / kVector;
     __shared__ T slots[kPacks][kThreads / kNarrowest];
@@ -238,7 +238,49 @@ __device__ __forceinline__ T run(T (&x)[kEach], T start, Combine combine) {
             carried = combine(carried, slots[pack][wave]);
         }
 #pragma unroll
-        for (int i = pack * kVector; i < (pack + 1) * kVector; ++i) x[i] = combine(before[pack], x[i]);
+        for (int i = (pack + 1) * kVector - 1; i >= pack * kVector; --i) {
+            const int last = i - kExclusive;
+            x[i] = last < pack * kVector ? before[pack] : combine(before[pack], x[last]);
+        }
+    }
+    __syncthreads();
+    return carried;
+}
+
+//: run_back wave
+// Makes each element of a tile the combination of all from it on, or of all behind it, as `run` does from the other end.
+template <int kThreads, int kVector, bool kExclusive, typename T, int kEach, typename Combine>
+__device__ __forceinline__ T run_back(T (&x)[kEach], T start, Combine combine) {
+    constexpr int kPacks = kEach / kVector;
+    __shared__ T slots[kPacks][kThreads / kNarrowest];
+    const int lane = threadIdx.x % warpSize, own = threadIdx.x / warpSize;
+    T behind[kPacks];  // what the wave has behind this thread's pack
+#pragma unroll
+    for (int pack = 0; pack < kPacks; ++pack) {
+#pragma unroll
+        for (int i = (pack + 1) * kVector - 2; i >= pack * kVector; --i) x[i] = combine(x[i], x[i + 1]);
+        T through = x[pack * kVector];
+        for (int offset = 1; offset < warpSize; offset *= 2) {
+            const T other = __shfl_down_sync(kWave, through, offset, warpSize);
+            if (lane + offset < warpSize) through = combine(through, other);
+        }
+        const T other = __shfl_down_sync(kWave, through, 1, warpSize);
+        behind[pack] = lane < warpSize - 1 ? other : start;
+        if (lane == 0) slots[pack][own] = through;
+    }
+    __syncthreads();
+    T carried = start;
+#pragma unroll
+    for (int pack = kPacks - 1; pack >= 0; --pack) {
+        for (int wave = kThreads / warpSize - 1; wave >= 0; --wave) {
+            if (wave == own) behind[pack] = combine(behind[pack], carried);
+            carried = combine(slots[pack][wave], carried);
+        }
+#pragma unroll
+        for (int i = pack * kVector; i < (pack + 1) * kVector; ++i) {
+            const int first = i + kExclusive;
+            x[i] = first < (pack + 1) * kVector ? combine(x[first], behind[pack]) : behind[pack];
+        }
     }
     __syncthreads();
     return carried;

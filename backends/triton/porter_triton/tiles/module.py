@@ -12,9 +12,8 @@ from porter import __version__
 from porter.backend import PortedFile
 from porter.contract.contract import Argument, Contract, TensorArg
 from porter.contract.dtype import DType
-from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.quantities import Quantity
-from porter.ir.tile.expressions import Fold, Literal, Value, parts
+from porter.ir.tile.expressions import Literal, Value, parts
 from porter.ir.tile.program import (
     Await,
     Buffer,
@@ -35,9 +34,29 @@ from porter.source.text import Source
 from porter_triton.layout import WIDTH
 from porter_triton.module import module_name
 from porter_triton.naming import function_of
-from porter_triton.tiles.values import UnprintableError, text, type_name
+from porter_triton.tiles.values import UnprintableError, helper_of, text, type_name
 
-_PRODUCT = "@triton.jit\ndef product_of_two(a, b):\n    return a * b\n"
+# Functions that the printed values call. A shifted load or store would lose the 16 bytes that are moved at once.
+_HELPERS = {
+    "product_of_two": """\
+@triton.jit
+def product_of_two(a, b):
+    return a * b
+""",
+    "previous_of": """\
+@triton.jit
+def previous_of(values, first: tl.constexpr):
+    lanes = tl.arange(0, values.shape[0])
+    return tl.where(lanes > 0, tl.gather(values, tl.maximum(lanes - 1, 0), 0), first)
+""",
+    "next_of": """\
+@triton.jit
+def next_of(values, last: tl.constexpr):
+    final: tl.constexpr = values.shape[0] - 1
+    lanes = tl.arange(0, values.shape[0])
+    return tl.where(lanes < final, tl.gather(values, tl.minimum(lanes + 1, final), 0), last)
+""",
+}
 
 
 def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile:
@@ -51,8 +70,8 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
     except UnprintableError as error:
         raise NotSchedulableError(str(error)) from error
     texts = [*kernels.texts.values(), *launchers]
-    needed = (value for one, _ in operators for kernel in one.kernels for value in _values(kernel))
-    helpers = [_PRODUCT] if any(map(_is_product, needed)) else []
+    needed = {helper_of(value) for one, _ in operators for kernel in one.kernels for value in _values(kernel)}
+    helpers = [told for name, told in _HELPERS.items() if name in needed]
     body = "\n\n".join([*helpers, *texts])
     imports = ["import torch", "import triton", "import triton.language as tl"]
     if "libdevice." in body:
@@ -116,10 +135,6 @@ def _values(kernel: Kernel) -> Iterator[Value]:
     for statement in statements(kernel.body):
         if isinstance(statement, Let | Store):
             yield from parts(statement.value)
-
-
-def _is_product(value: Value) -> bool:
-    return isinstance(value, Fold) and value.combine is Combine.PRODUCT
 
 
 def _kernel(kernel: Kernel, operator: Operator) -> str:

@@ -191,13 +191,28 @@ def _loaded(load: Load) -> str:
     return f"{told}.to({type_name(load.dtype)})" if load.dtype else told
 
 
+def helper_of(value: Value) -> str:
+    """Returns the name of the function that the text of `value` calls and the module has to hold; empty for none."""
+    match value:
+        case Fold(Combine.PRODUCT):
+            return "product_of_two"
+        case Running(is_exclusive=True, is_reverse=is_reverse):
+            return "next_of" if is_reverse else "previous_of"
+    return ""
+
+
 def _along(value: Fold | FoldIndex | Running) -> str:
     names = _FOLDS if isinstance(value, Fold) else _INDICES if isinstance(value, FoldIndex) else _SCANS
     own = axes(value.value)
     place = sorted(own, reverse=True).index(value.axis)
     if isinstance(value, Fold) and value.combine is Combine.PRODUCT:
-        return f"tl.reduce({text(value.value)}, {place}, product_of_two)"
+        return f"tl.reduce({text(value.value)}, {place}, {helper_of(value)})"
     name = names.get(value.combine)
     if name is None:
         raise UnprintableError(f"there is no running '{value.combine}' in Triton")
-    return f"{name}({text(value.value)}, axis={place})"
+    if not isinstance(value, Running):
+        return f"{name}({text(value.value)}, axis={place})"
+    running = f"{name}({text(value.value)}, axis={place}{', reverse=True' if value.is_reverse else ''})"
+    if not value.is_exclusive:
+        return running
+    return f"{helper_of(value)}({running}, {1 if value.combine is Combine.PRODUCT else 0})"
