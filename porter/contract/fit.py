@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from math import prod
 
@@ -48,7 +49,7 @@ def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | No
     seen = tuple(extents)
     if len(set(seen)) == 1:
         return Fit(str(seen[0]), exact=True)
-    products = list(_products(probes))
+    products = _remembered(tuple(tuple(p.items()) for p in probes))
     for candidates in (
         _scaled(seen, products),
         _rounded(seen, products),
@@ -61,6 +62,12 @@ def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | No
         if found is not None:
             return found
     return _cover(seen, products)
+
+
+@lru_cache(maxsize=4)
+def _remembered(probes: tuple[tuple[tuple[str, int], ...], ...]) -> Sequence[_Term]:
+    """The products at the sizes of `probes`, of which each tensor's extents are taken."""
+    return tuple(_products([dict(p) for p in probes]))
 
 
 def bound_by(symbol: str, bound: str, extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> bool:
@@ -127,14 +134,14 @@ def _divides(values: Sequence[int], seen: Sequence[int]) -> bool:
     return all(s % v == 0 if v else s == 0 for s, v in zip(seen, values, strict=True))
 
 
-def _scaled(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+def _scaled(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
     for term in products:
         coefficient = _ratio(seen, term.values)
         if coefficient > 0:
             yield Fit(_times(coefficient, term.text), exact=True)
 
 
-def _rounded(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+def _rounded(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
     for term in products:
         for unit in _ROUNDINGS:
             if seen[0] % -(-term.values[0] // unit):
@@ -146,7 +153,7 @@ def _rounded(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
                 yield Fit(_times(coefficient, f"cdiv({term.text}, {unit})"), exact=True, multiple_of=whole)
 
 
-def _sums(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+def _sums(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
     """`a + c`, `a - c`, `n * a + c`, and `a + c * b`."""
     for term in products:
         rest = {s - v for s, v in zip(seen, term.values, strict=True)}
@@ -177,7 +184,7 @@ def _multiples(
                 yield from ((place, coefficient) for place in places.get(values, ()))
 
 
-def _lines(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+def _lines(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
     """`5 * n - 4`: one element of every five is used. Through two points there is always a line."""
     for term in products:
         if len(set(term.values)) < 3:
@@ -240,12 +247,15 @@ def _atoms(symbol: str, probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
 def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
     """`cdiv(rows, tile) * cdiv(columns, tile)`: one element for each tile, whose edges are symbols."""
     symbols = list(probes[0])
+    whole = _factors(symbols, seen, probes)
     for tile in symbols:
         others = [s for s in symbols if s != tile]
         counts = [_Term(f"cdiv({s}, {tile})", tuple(-(-p[s] // p[tile]) for p in probes)) for s in others]
         for tiled in _subsets(others, range(1, 3)):
-            plain = [_Term(s, tuple(p[s] for p in probes)) for s in others if s not in tiled]
             chosen = [term for s, term in zip(others, counts, strict=True) if s in tiled]
+            if not all(_divides(term.values, seen) for term in chosen):
+                continue
+            plain = [_Term(s, tuple(p[s] for p in probes)) for s in whole if s != tile and s not in tiled]
             for kept in range(len(plain) + 1):
                 for factors in combinations(plain, kept):
                     yield from _products_of(seen, factors, [tuple(chosen)])
@@ -254,17 +264,21 @@ def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterat
 def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
     """`(rows - 1) * stride + width`: the stride a symbol, the width another one or the sum of two, in equal units."""
     symbols = list(probes[0])
+    whole = _factors(symbols, seen, probes)
     for lead in symbols:
         others = [s for s in symbols if s != lead]
-        for unit in _subsets(others, range(len(others) - 1)):
-            if not _divides([prod(p[s] for s in unit) for p in probes], seen):
-                continue
+        for unit in _subsets([s for s in whole if s != lead], range(len(others) - 1)):
             free = [s for s in others if s not in unit]
             for rows in _subsets(free, range(1, len(free))):
                 widths = _Rows(rows, lead, unit).widths(seen, probes)
                 for summed in _subsets([s for s in free if s not in rows], range(1, 3)) if widths else ():
                     if widths == [sum(p[s] for s in summed) for p in probes]:
                         yield _Rows(rows, lead, unit).fit(" + ".join(summed))
+
+
+def _factors(symbols: Sequence[str], seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[str]:
+    """The symbols that may be factors of what was seen."""
+    return [s for s in symbols if _divides([p[s] for p in probes], seen)]
 
 
 def _subsets(symbols: Sequence[str], sizes: range) -> Iterator[tuple[str, ...]]:
@@ -294,7 +308,7 @@ class _Rows:
         return Fit(text, exact=True, apart=f"{width} <= {self.lead}")
 
 
-def _cover(seen: tuple[int, ...], products: list[_Term]) -> Fit | None:
+def _cover(seen: tuple[int, ...], products: Sequence[_Term]) -> Fit | None:
     """The tightest product above every extent, if none of them fills less than half of it."""
     slack = [
         (max(v / s for s, v in zip(seen, t.values, strict=True)), t)
