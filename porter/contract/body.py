@@ -79,6 +79,21 @@ class Body:
                 yield i, word.text, node
 
     @cached_property
+    def stores(self) -> Mapping[str, tuple[Node, ...]]:
+        """Every expression that `=` assigns to elements of each name, `shared[i] = x`."""
+        found: dict[str, list[Node]] = {}
+        words = self.words
+        for i, word in enumerate(words[:-1]):
+            if word.kind is not TokenKind.IDENTIFIER or words[i + 1].text != "[":
+                continue
+            end = subscripts_end(words, i + 1)
+            if end is None or end + 1 >= len(words) or words[end + 1].text != "=":
+                continue
+            if (node := parsed(words[end + 2 : statement_end(words, end + 2)])) is not None:
+                found.setdefault(word.text, []).append(node)
+        return {name: tuple(nodes) for name, nodes in found.items()}
+
+    @cached_property
     def conditions(self) -> tuple[Node, ...]:
         """The conditions of `if`, `while`, `for` and `?:`."""
         found: list[Node] = []
@@ -229,6 +244,14 @@ def _declares(word: str) -> bool:
     """Returns whether `word` is a type of which a variable may be declared by a call: `int n(x.size(0))`."""
     number = arithmetic(word)
     return word in ("dim3", "auto") or (number is not None and number.is_integer)
+
+
+def subscripts_end(words: Sequence[Token], opening: int) -> int | None:
+    """Returns where the last of the subscripts that follow one another from `opening` on closes: `x[i][j]`."""
+    end = match_bracket(words, opening)
+    while end is not None and end + 1 < len(words) and words[end + 1].text == "[":
+        end = match_bracket(words, end + 1)
+    return end
 
 
 def statement_end(words: Sequence[Token], start: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.contract.access import Use
-from porter.contract.body import Body, comparisons, statement_end, walk
+from porter.contract.body import Body, comparisons, statement_end, subscripts_end, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.pointers import is_integer, root
 from porter.contract.syntax import Call, Cast, Name, Node, Subscript, Unary
@@ -45,12 +45,14 @@ class Indices:
 
     @cached_property
     def tainted(self) -> set[str]:
-        """Names whose values come from the buffer, loops up to such a value included."""
+        """Names whose values come from the buffer, loops up to such a value included, and arrays that such are kept in:
+        a block may share them before it follows them.
+        """
         found = set() if self.integers else set(self._converted())
         if not (found or self.integers):
             return found
         for _ in range(_ROUNDS):
-            for name, nodes in self.body.definitions.items():
+            for name, nodes in (*self.body.definitions.items(), *self.body.stores.items()):
                 if name not in self.aliases and any(_holds_value_of(n, self._read, found) for n in nodes):
                     found.add(name)
             for c in (c for node in self.body.conditions for c in comparisons(node)):
@@ -82,7 +84,7 @@ class Indices:
         words = self.body.words
         for i, word in enumerate(words[:-1]):
             if word.text in self.aliases and words[i + 1].text in ("[", "+"):
-                end = self._subscripts_end(i + 1) if words[i + 1].text == "[" else statement_end(words, i)
+                end = subscripts_end(words, i + 1) if words[i + 1].text == "[" else statement_end(words, i)
                 inside = {w.text for w in words[i + 2 : end]}
                 if inside & self.tainted or inside & self._read:
                     yield self.aliases[word.text]
@@ -91,13 +93,6 @@ class Indices:
                 target = self.aliases[name]
                 if target not in self.own:
                     yield target
-
-    def _subscripts_end(self, opening: int) -> int | None:
-        """Returns where the last of the subscripts that follow one another from `opening` on closes: `x[i][j]`."""
-        words, end = self.body.words, match_bracket(self.body.words, opening)
-        while end is not None and end + 1 < len(words) and words[end + 1].text == "[":
-            end = match_bracket(words, end + 1)
-        return end
 
     def _has_neighbours(self) -> bool:
         """Returns whether element `e` and element `e + 1` are both read: then the buffer holds offsets."""

@@ -528,6 +528,28 @@ def test_elements_of_an_accessor_select_behind_its_first_axis(source):
     assert (x.values, place.values, place.dtype) == (Values.NORMAL, Values.INDEX, DType.INT64)
 
 
+SHARED_PLACES = """
+__global__ void pooled(float* y, const float* x, const int* place, int rows, int n) {
+  __shared__ int kept[64];
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) kept[threadIdx.x] = place[i];
+  __syncthreads();
+  for (int j = threadIdx.y; j < 64 && blockIdx.x * 64 + j < n; j += 4) {
+    int row = kept[j];
+    if (row < 0 || row >= rows) continue;
+    atomicAdd(&y[row], x[blockIdx.x * 64 + j]);
+  }
+}
+"""
+
+
+def test_what_a_block_shares_before_it_follows_it_selects():
+    (contract,) = drafted(SHARED_PLACES)
+    assert {t.name: t.values for t in contract.tensors} == {
+        "y": Values.NORMAL, "x": Values.NORMAL, "place": Values.INDEX,
+    }  # fmt: skip
+
+
 def test_a_float_that_an_integer_takes_as_it_is_selects():
     (contract,) = drafted(CLASSES)
     x, box, _ = contract.tensors
