@@ -10,6 +10,7 @@ import numpy as np
 from porter.contract.contract import Contract, Distribution, Role, Workload
 from porter.contract.dtype import DType, encode
 from porter.contract.materialise import materialise
+from porter.oracle.lost import is_lost
 from porter.oracle.outputs import Outputs, largest, numbers_in, outputs, widest
 from porter.oracle.python_calling import NoAnswerError, placed, positions
 from porter.oracle.python_question import CHANGED, Ask, Described, Question
@@ -19,7 +20,6 @@ from porter.simt.job import Job, Run, ScalarValue, TensorValue, Value
 from porter.worker.frames import Task
 from porter.worker.run import Worker
 
-_MOST_LOST = 1 / 8  # of the largest number of an answer
 _COMPUTED_IN = {DType.FLOAT64: DType.FLOAT64}  # all other floats in single precision
 
 
@@ -50,7 +50,7 @@ class Asking:
         if [v.storage.tobytes() for _, v in own.tensors] != [v.storage.tobytes() for _, v in again.tensors]:
             raise NoAnswerError("it answers the same question in different ways: is something in it random?")
         want = self._right(arguments, own)
-        if self._workload.distribution is Distribution.LOWEST and _is_lost(own, want):
+        if self._workload.distribution is Distribution.LOWEST and is_lost(own, want):
             raise NoAnswerError("what it computes overflows in its own type")
         near = self._outputs(Ask.EXACT, _shaken(arguments, self._workload.seed))
         others = [own, *([_unread(self._contract, near, own)] if isinstance(near, Outputs) else [])]
@@ -124,13 +124,6 @@ class Asking:
         run, told = self._worker.run(Task(question.encoded(), Job(arguments)))
         self.seconds += run.seconds
         return run, told
-
-
-def _is_lost(own: Outputs, right: Outputs) -> bool:
-    """Returns whether an answer is nothing like the right one: what it was computed from overflowed on the way."""
-    pairs = [(numbers_in(o), numbers_in(r)) for (_, o), (_, r) in zip(own.tensors, right.tensors, strict=True)]
-    finite = [(o[np.isfinite(r)], r[np.isfinite(r)]) for o, r in pairs]
-    return any(r.size and np.abs(o - r).max() > _MOST_LOST * np.abs(r).max() for o, r in finite)
 
 
 def said(run: Run) -> str:

@@ -8,16 +8,16 @@ from fractions import Fraction
 from porter.ir.tensor.quantities import Quantity
 from porter.schedule.loops import Apply, Node, Number
 
-ONE, TWO, MINUS_ONE = (Number(Quantity.of(value)) for value in (1, 2, -1))
+ONE = Number(Quantity.of(1))
 _HALF = Fraction(1, 2)
 
 
 def reduced(node: Apply, is_of_row: Callable[[Node], bool]) -> Node:
     """Returns `node` with powers and quotients written out, one level deep.
 
-    What is divided by a number of the whole row is multiplied by its reciprocal, which is computed once a row; factors
-    of the whole row are multiplied with each other first. `log1p` and `tanh` are written with `exp` and `log`, which
-    devices have: their error is that of a float at 1, which the comparison with the original has to allow.
+    What is divided by a size is multiplied by its reciprocal, and factors of the whole row are multiplied with each
+    other first. Other divisors stay: the reciprocal of a mean of denormal numbers is infinite. So do `log1p` and
+    `tanh`, which keep no digit of a small number where `exp` and `log` stand in their place.
     """
     match node:
         case Apply("power", (base, Number(quantity))):
@@ -25,20 +25,41 @@ def reduced(node: Apply, is_of_row: Callable[[Node], bool]) -> Node:
         case Apply("divide", (above, Apply("power", (base, Number(quantity))))) if quantity.constant == _HALF:
             root = Apply("rsqrt", (base,))
             return root if above == ONE else Apply("multiply", (above, root))
-        case Apply("divide", (above, below)) if above != ONE and is_of_row(below) and not is_of_row(above):
+        case Apply("divide", (above, Number() as below)) if above != ONE and not is_of_row(above):
             return Apply("multiply", (above, Apply("divide", (ONE, below))))
-        case Apply("log1p", (inner,)):
-            return Apply("log", (Apply("add", (ONE, inner)),))
-        case Apply("tanh", (inner,)):
-            above = Apply("exp", (Apply("multiply", (TWO, inner)),))
-            share = Apply("divide", (TWO, Apply("add", (above, ONE))))
-            return Apply("add", (ONE, Apply("multiply", (MINUS_ONE, share))))
-        case Apply("multiply", operands) if len(operands) > 2:
+        case Apply("multiply", operands):
             of_row = tuple(filter(is_of_row, operands))
             rest = tuple(operand for operand in operands if operand not in of_row)
-            if len(of_row) > 1 and rest:
-                return Apply("multiply", (*rest, Apply("multiply", of_row)))
+            if rest and (len(of_row) > 1 or any(isinstance(one, Apply) and _inverted(one) for one in of_row)):
+                return _of_row(of_row, rest)
     return node
+
+
+def _of_row(of_row: tuple[Node, ...], rest: tuple[Node, ...]) -> Node:
+    """Returns the product of all, those `of_row` together: sizes times a reciprocal, `n * (1 / total)`, are a quotient
+    by `total / n`, which is no larger than what was added up.
+    """
+    sizes = tuple(one for one in of_row if isinstance(one, Number))
+    below = tuple(b for one in of_row if isinstance(one, Apply) for b in _inverted(one))
+    if not below:
+        return Apply("multiply", (*rest, _product(of_row)))
+    others = tuple(one for one in of_row if one not in sizes and not (isinstance(one, Apply) and _inverted(one)))
+    divisor = Apply("divide", (_product(below), _product(sizes))) if sizes else _product(below)
+    return Apply("divide", (_product((*rest, _product(others)) if others else rest), divisor))
+
+
+def _inverted(node: Apply) -> tuple[Node, ...]:
+    """Returns what `node` is the reciprocal of; sizes are none that is asked for."""
+    match node:
+        case Apply("divide", (above, below)) if above == ONE and not isinstance(below, Number):
+            return (below,)
+        case Apply("power", (below, Number(quantity))) if quantity.constant == -1 and not isinstance(below, Number):
+            return (below,)
+    return ()
+
+
+def _product(factors: tuple[Node, ...]) -> Node:
+    return factors[0] if len(factors) == 1 else Apply("multiply", factors)
 
 
 def _power(base: Node, exponent: Fraction | None, node: Apply) -> Node:

@@ -1,8 +1,10 @@
-"""Reductions and scans by a function of the module's own, whole tiles at a time.
+"""Reductions and scans, whole tiles at a time, in the order of a device.
 
-Triton's interpreter calls such a function once an element, in Python: an argmax over 128 threads takes 40 ms in each
-program. Here it combines neighbours, as a device does, in as many steps as the number of elements has bits; order and
-operands stay, so only the last bits of sums may differ from those that go from left to right.
+Triton's interpreter calls a function of the module's own once an element, in Python: an argmax over 128 threads takes
+40 ms in each program. Here it combines neighbours, as a device does, in as many steps as the number of elements has
+bits; order and operands stay, so only the last bits of sums may differ from those that go from left to right. So it is
+with running sums and products, which the interpreter makes from left to right: a thousand equal numbers came out 1.5e-5
+off, as they do on no device.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ def combine_tiles() -> None:
     """Put both in place, for the life of a process that interprets."""
     ReduceOps.generic_reduce = _reducing(ReduceOps.generic_reduce)
     ScanOps.generic_scan = _scanning(ScanOps.generic_scan)
+    ScanOps.cumsum = _running(np.add)
+    ScanOps.cumprod = _running(np.multiply)
 
 
 def _reducing(one_by_one: _Operation) -> _Operation:
@@ -63,6 +67,18 @@ def _scanning(one_by_one: _Operation) -> _Operation:
             step *= 2
         moved = (np.moveaxis(part, -1, self.axis) for part in parts)
         return [_tensor(self, part, tile) for part, tile in zip(moved, tiles, strict=True)]
+
+    return scan
+
+
+def _running(combine: np.ufunc) -> Callable[[ScanOps, tl.tensor], list[tl.tensor]]:
+    def scan(self: ScanOps, tile: tl.tensor) -> list[tl.tensor]:
+        part = np.moveaxis(tile.handle.data, self.axis, -1).copy()
+        step = 1
+        while step < part.shape[-1]:
+            part[..., step:] = combine(part[..., :-step], part[..., step:])
+            step *= 2
+        return [_tensor(self, np.moveaxis(part, -1, self.axis), tile)]
 
     return scan
 
