@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.contract.contract import Contract, Workload
@@ -83,11 +83,16 @@ def write_golden(path: Path, recorded: Golden) -> None:
     """Write `recorded` to `path`, whole or not at all. Raises `OSError`."""
     tensors = Tensors({})
     text = record(recorded, tensors)
-    contracts = dumps(tuple(reference.contract for reference in recorded.references))
+    contracts = dumps(tuple(_as_stated(reference.contract) for reference in recorded.references))
     files = {_CONTRACTS: contracts.encode(), _RECORD: text.encode(), **tensors.held}
     with whole_file(path) as fresh, zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (*files.items(), (_DIGEST, _digest(files).encode())):
             archive.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
+
+
+def _as_stated(contract: Contract) -> Contract:
+    """Returns `contract` with all that a judgement drew as its own: a recording is asked nothing else."""
+    return replace(contract, workloads=tuple(replace(workload, is_drawn=False) for workload in contract.workloads))
 
 
 def read_golden(path: Path) -> Golden:

@@ -21,7 +21,7 @@ from porter.suite.result import ORIGINAL, RUN, Result, SuiteResult, read_result,
 from porter.suite.selection import digest_of
 
 _SEARCH = "kernel.{}.search"
-_PROVING = 0.6  # of what an operator may take; the rest is for its search and its times
+_PROVING = 0.6  # of what an operator may take that is searched for a better port, or a better schedule
 
 
 class Watcher(Protocol):
@@ -148,7 +148,7 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     """The operator migrated into its folder of the run, with what the port was held to beside it."""
     begin = time.monotonic()
     folder = options.folder / operator.key
-    limit = ("--limit", str(_PROVING * options.limit_s))
+    limit = ("--limit", str((_PROVING if options.search else 1.0) * options.limit_s))
     contract = () if operator.module else ("--contract", str(operator.contract))
     has_reference = not operator.module and operator.reference.is_file()
     reference = ("--reference", str(operator.reference)) if has_reference else ()

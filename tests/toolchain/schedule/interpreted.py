@@ -8,8 +8,11 @@ os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
 
 import torch
 
+from porter_triton.device.libdevice import offer_libdevice
+
 
 def main():
+    offer_libdevice()  # which Triton's own interpreter has no functions of
     calls = torch.load(sys.argv[1], weights_only=True)
     results = []
     for path, arguments in calls:
