@@ -56,7 +56,8 @@ def compared(
         coarse, term = (DType.FLOAT32 if name in expected.single else None), expected.largest_term
         if name in expected.by_chance:
             coarse, term = narrow_type(retyped(contract, expected.workload)), largest(want)
-        told = _told(value, wanted) if expected.workload.distribution in _PARTLY_FINITE else value
+        is_partly = expected.partly_finite or expected.workload.distribution in _PARTLY_FINITE
+        told = _told(value, wanted) if is_partly else value
         comparison = compare(told, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)
         if rounding and comparison.passed and _tells_of_rounding(expected, tolerance, wanted):
             otherwise = rounded_otherwise(told, wanted, yardstick)

@@ -236,6 +236,8 @@ def _held(originals: Originals, studied: Studied, port: Candidates, device: Devi
         if known.expected != reference.expected:
             reference, studied = known, replace(studied, reference=known)
             outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
+            if isinstance(outcome, Verified):
+                outcome = outcome.joined(Verified((), _overflowing(reference)))
     if isinstance(outcome, Wrong) and _may_round(reference, outcome):
         reference = originals.measured(studied)
         outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
@@ -244,6 +246,12 @@ def _held(originals: Originals, studied: Studied, port: Candidates, device: Devi
             exact = originals.in_whole_numbers(reference, studied.execute)
             outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
     return reference, outcome
+
+
+def _overflowing(reference: Reference) -> str:
+    """Returns what is said of workloads at which the original itself overflows."""
+    names = ", ".join(e.workload.name for e in reference.expected if e.partly_finite)
+    return f"only finite elements were compared where the original overflows in its own type: {names}" if names else ""
 
 
 def _as_single(reference: Reference) -> str:

@@ -19,12 +19,10 @@ _MOST_LOST = 1 / 8  # of the largest number of an answer
 
 
 def without_lost(reference: Reference, twin: Execute) -> Reference:
-    """Returns `reference` in which answers do not decide that are lost to an overflow which the original's `twin`, in
-    double precision, does not have.
+    """Returns `reference` less what is lost to an overflow that the original's `twin`, in double precision, does not
+    have: of such an answer only the elements that are finite count, and near the lowest numbers it does not decide.
     """
-    contract = reference.contract
-    told = (replace(e, decides=e.decides and not _is_lost_at(contract, e, twin)) for e in reference.expected)
-    return replace(reference, expected=tuple(told))
+    return replace(reference, expected=tuple(_less(reference.contract, e, twin) for e in reference.expected))
 
 
 def is_lost(own: Outputs, right: Outputs) -> bool:
@@ -34,15 +32,17 @@ def is_lost(own: Outputs, right: Outputs) -> bool:
     return any(r.size and not np.abs(o - r).max() <= _MOST_LOST * np.abs(r).max() for o, r in finite)
 
 
-def _is_lost_at(contract: Contract, expected: Expected, twin: Execute) -> bool:
+def _less(contract: Contract, expected: Expected, twin: Execute) -> Expected:
     is_extreme = expected.workload.distribution is Distribution.LOWEST
     if not is_extreme and all(np.isfinite(numbers_in(value)).all() for _, value in expected.outputs.tensors):
-        return False
+        return expected
     run = twin(job(contract, expected.workload, given=expected.arguments))
     if not run.finished:
-        return False
-    right = outputs(contract, run)
-    return is_lost(expected.outputs, right) if is_extreme else _is_beyond(expected.outputs, right)
+        return expected
+    own, right = expected.outputs, outputs(contract, run)
+    if is_extreme:
+        return replace(expected, decides=expected.decides and not is_lost(own, right))
+    return replace(expected, partly_finite=_is_beyond(own, right))
 
 
 def _is_beyond(own: Outputs, right: Outputs) -> bool:

@@ -57,6 +57,7 @@ class Expected:
     `largest_term` bounds what may have gone into a sum that cancels, where the yardstick shows how that rounds.
     `construction` is that of the original's own class, where it is one.
     Where the original has no twin that `rounds_otherwise` nothing is known of how often its elements do.
+    Of outputs that are `partly_finite` the other elements do not count.
     """
 
     workload: Workload
@@ -69,6 +70,7 @@ class Expected:
     largest_term: float = 0.0
     construction: Construction | None = None
     rounds_otherwise: bool = True
+    partly_finite: bool = False
 
     def job(self, contract: Contract, schedule: Schedule = Schedule.FORWARD) -> Job:
         """The run of a candidate that is to give these outputs."""

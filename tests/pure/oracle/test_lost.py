@@ -43,11 +43,11 @@ def answering(*result: float):
     return execute
 
 
-def decides(own, twin, distribution=Distribution.DECLARED):
+def told(own, twin, distribution=Distribution.DECLARED):
     contract = replace(CONTRACT, workloads=(replace(PLAIN, distribution=distribution),))
     reference = examine(contract, PROGRAM, answering(*own))
     (expected,) = without_lost(reference, answering(*twin)).expected
-    return expected.decides
+    return expected
 
 
 INF, NAN = float("inf"), float("nan")
@@ -63,14 +63,16 @@ INF, NAN = float("inf"), float("nan")
     ],
 )
 def test_what_its_type_holds_decides(own, twin):
-    assert decides(own, twin)
+    expected = told(own, twin)
+    assert (expected.decides, expected.partly_finite) == (True, False)
 
 
 @pytest.mark.parametrize("own", [(1, INF, 3, 4), (1, NAN, 3, 4)])
-def test_what_only_double_precision_holds_does_not_decide(own):
-    assert not decides(own, (1, 2e38, 3, 4))
+def test_of_what_only_double_precision_holds_the_finite_elements_decide(own):
+    expected = told(own, (1, 2e38, 3, 4))
+    assert (expected.decides, expected.partly_finite) == (True, True)
 
 
 @pytest.mark.parametrize(("own", "is_right"), [((1e38, 1e38, 1e38, 0), False), ((1e38, 1e38, 1e38, 1e38), True)])
 def test_near_the_lowest_numbers_an_answer_decides_that_is_like_the_right_one(own, is_right):
-    assert decides(own, (1e38,) * 4, Distribution.LOWEST) is is_right
+    assert told(own, (1e38,) * 4, Distribution.LOWEST).decides is is_right

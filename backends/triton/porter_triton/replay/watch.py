@@ -52,7 +52,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """What an access touches: the lanes that may do it, their addresses, and the region of all of these, if it is one.
+    """An access: the lanes that may do it, their addresses, and the region of all of these, if it is one.
 
     `size` is that of an element in bytes, `lanes` is of how many lanes the access is.
     """
@@ -127,8 +127,9 @@ class Watch:
             last = region.reads[cells]
             if _latest(last) >= self._epoch:
                 shared = (last >> _LANE_BITS == self._epoch) & (last != who)
-                who = np.where(shared, who | _EVERY_LANE, who)  # noqa: PLW2901
-            region.reads[cells] = who
+                region.reads[cells] = np.where(shared, who | _EVERY_LANE, who)
+            else:
+                region.reads[cells] = who
         return reach.allowed
 
     def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int, held: Held) -> Mask:
@@ -193,7 +194,7 @@ class Watch:
             yield from (region for region in self._regions if region.start <= highest and lowest < region.end)
 
     def _reach(self, what: str, pointers: Pointers, mask: Mask, size: int) -> _Reach:
-        """What an access by the lanes of `mask` touches: the others lie outside of every region, or in two."""
+        """Returns what an access by the lanes of `mask` touches: the others lie outside of every region, or in two."""
         mask = np.asarray(mask, np.bool_)
         if mask.shape != pointers.shape:
             mask = np.broadcast_to(mask, pointers.shape)

@@ -1,4 +1,4 @@
-"""What threads of a block say to each other: barriers, shuffles, votes and assertions."""
+"""Prints what threads of a block tell each other: barriers, shuffles, votes and assertions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shuffle(p: Printer, op: Op) -> None:
 
 
 def vote(p: Printer, op: Op) -> None:
-    """What the lanes of each warp say together."""
+    """Returns the vote of the lanes of each warp."""
     mode = str(op.attribute("mode"))
     says = p.spread(settled(p.value(op.operands[0])))
     active = _active(p, op.operands[1])

@@ -254,7 +254,7 @@ def _harmless(p: Printer, op: Op) -> str:
 
 
 def distance(p: Printer, op: Op) -> None:
-    """How many elements one pointer is behind another."""
+    """Returns by how many elements one pointer lies behind another."""
     pointer = op.operands[0].type
     assert isinstance(pointer, Pointer)
     left, right = (p.value(operand).within(Level.ATOM) for operand in op.operands)

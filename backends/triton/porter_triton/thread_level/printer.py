@@ -188,7 +188,7 @@ class Printer:
 
     @contextmanager
     def under(self, mask: Mask) -> Iterator[None]:
-        """What is written here is for these threads."""
+        """Writes what is printed within under the mask of these threads."""
         before, self.mask = self.mask, mask
         yield
         self.mask = before

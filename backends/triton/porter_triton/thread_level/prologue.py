@@ -1,4 +1,4 @@
-"""What the text of a kernel begins with: the thread's number, its coordinates, the mask of a padded block."""
+"""Prints what the text of a kernel begins with: the thread's number, its coordinates, the mask of a padded block."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _trace_control(op: Op, found: dict[Value, Roots]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an operation touches, by which pointer and index, and how: `kind` is that of the operation."""
+    """Describes what an operation touches: the pointer, the index and, by the `kind` of the operation, how."""
 
     roots: Roots
     place: tuple[Value, Value]

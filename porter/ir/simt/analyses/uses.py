@@ -1,4 +1,4 @@
-"""Who uses a value: the operations that have it as an operand, once for each time."""
+"""Lists the uses of a value: the operations that have it as an operand, once for each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where accesses to a thread's own arrays lie, in bytes, and of which cells such an array is made."""
+"""Finds where accesses to a thread's own arrays lie, in bytes, and of which cells such an array is made."""
 
 from __future__ import annotations
 

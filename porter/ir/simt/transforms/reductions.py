@@ -89,7 +89,7 @@ def _with_block(current: Block, old: Block, new: Block) -> Block:
 
 
 class _Facts:
-    """What is known of one function."""
+    """Holds what is known of one function."""
 
     def __init__(self, function: Function) -> None:
         self.function = function

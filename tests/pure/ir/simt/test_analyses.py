@@ -1,4 +1,4 @@
-"""What analyses say of texts."""
+"""Analyses of functions that are written as text."""
 
 import pytest
 
