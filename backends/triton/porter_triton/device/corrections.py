@@ -133,6 +133,8 @@ def _correct_casts() -> None:
 
     def cast_impl(self: InterpreterBuilder, value: TensorHandle, type_: tl.dtype) -> TensorHandle:
         source, target = value.dtype.scalar, type_.scalar
+        if value.data.dtype == np.bool_ and source != tl.int1:  # a comparison, which has the type of its operands
+            value, source = TensorHandle(value.data, tl.int1), tl.int1
         if source == tl.bfloat16:
             value, source = _single(value), tl.float32
         if source == target:

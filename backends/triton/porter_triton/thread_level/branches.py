@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Op, Value, walk
-from porter.ir.simt.types import Vector
+from porter.ir.simt.types import Pointer, Scalar, Vector
 from porter_triton.thread_level.arithmetic import negated, where
 from porter_triton.thread_level.expressions import Expression, settled
 
@@ -85,7 +85,8 @@ def declared(p: Printer, value: Value, wanted: str) -> Held:
     """Returns the variable for what control hands on; of a vector one for each number."""
     varying = value in p.uniformity.varying
     if not isinstance(value.type, Vector):
-        return Expression(p.declare(wanted, value.type, varying=varying), value.type, varying)  # type: ignore[arg-type]
+        assert isinstance(value.type, Scalar | Pointer)
+        return Expression(p.declare(wanted, value.type, varying=varying), value.type, varying)
     element = value.type.element
     return tuple(Expression(p.declare(f"{wanted}_{'xyzw'[n]}", element, varying=varying), element, varying)
                  for n in range(value.type.count))  # fmt: skip

@@ -144,7 +144,8 @@ def _compared(p: Printer, op: Op, carried: _Carried) -> None:
 
     def iterate(mask: Mask | None) -> None:
         carried.iterate(p, op.regions[0], mask)
-        own.hand(p, [infix("+", Level.SUM, current, step, counter.type)], mask)  # type: ignore[arg-type]
+        assert isinstance(counter.type, Scalar)
+        own.hand(p, [infix("+", Level.SUM, current, step, counter.type)], mask)
 
     going = _Going(p, diverges=p.uniformity.diverges(op))
     going.begin(goes_on())
