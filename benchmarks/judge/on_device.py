@@ -1,6 +1,7 @@
 """Judge the kept cheats and honest candidates on this machine's device, as `porter bench --fidelity native` does.
 
     python -m benchmarks.judge.on_device RESULTS.json [--processes N] [--honest-timed N] [--seconds S]
+        [--family NAME]...
 
 Every candidate of tests/toolchain/triton/candidates is held to a softmax of 16384 rows of 1024 in PyTorch: first by the
 interpreter and then, where that found nothing, on the device, also at these sizes. What is verified of those that are
@@ -48,7 +49,8 @@ def main() -> None:
     """Judges all, then times some, and writes what came of it."""
     arguments = parsed()
     deadline = time.monotonic() + arguments.seconds
-    every = [(family, piece.name, piece.text) for family in (*FAMILIES, NAMED, HONEST) for piece in pieces(family)]
+    families = arguments.family or [*FAMILIES, NAMED, HONEST]
+    every = [(family, piece.name, piece.text) for family in families for piece in pieces(family)]
     rows = judged(every, arguments.processes, deadline, timed=False)
     verified = {(r["family"], r["name"]) for r in rows if r["outcome"] == Verified.label}
     doubtful = [one for one in every if one[0] != HONEST and one[:2] in verified]
@@ -75,6 +77,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--honest-timed", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--family", action="append", choices=[*FAMILIES, NAMED, HONEST])
     return parser.parse_args()
 
 

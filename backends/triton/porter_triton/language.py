@@ -82,6 +82,7 @@ ATTRIBUTES = (
         if not name.startswith("_") and name not in _NOT_MEMBERS and not _is_changeable(getattr(kind, name, None))
     )
     | _OF_VALUES
+    | frozenset(tl.PropagateNan.__members__)
 )
 
 

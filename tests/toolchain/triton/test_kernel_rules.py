@@ -24,6 +24,7 @@ HONEST = (
     kernel("for i in range(0, n):", "    tl.store(y + i, scale * helper(tl.load(x + i)))", bindings=OF_A_LOOP),
     kernel("a, b = tl.split(tl.load(x))", "tl.static_assert(n > 0)", "tl.store(y, a.sum())"),
     kernel("v = tl.load(x)", "tl.store(y, v * v.dtype.primitive_bitwidth)"),
+    kernel("tl.store(y, tl.maximum(tl.load(x), 0.0, propagate_nan=tl.PropagateNan.ALL))"),
     kernel("tl.store(y, exp(tl.load(x)))", bindings=(TL, ("exp", LanguageName("tl.math.exp")))),
 )  # fmt: skip
 
