@@ -201,6 +201,7 @@ OPERATIONS: Mapping[str, Operation] = {
                         Effect.EXCHANGE),
     "assert": Operation("ends the launch with a message where it is false", (_D.BOOL,), (), {"message": None},
                         Effect.WRITE),
+    "print": Operation("tells the user something, which no result depends on", (), (), effect=Effect.WRITE),
     "if": Operation("the first region where it is true, else the second", (_D.BOOL,), (), effect=Effect.CONTROL,
                     regions=2, open=True),
     "for": Operation("counts from the first while it compares with the second, by the third; carries the others",

@@ -72,12 +72,14 @@ class Op:
 class Parameter:
     """A parameter of a function: bytes from `offset` on of argument `argument` of the kernel.
 
-    A struct that a kernel takes has a parameter for each of its numbers.
+    A struct that a kernel takes has a parameter for each of its numbers. With a `variable` it is the address of the
+    `__constant__` or `__device__` variable of that name, and of no argument.
     """
 
     value: Value
     argument: int
     offset: int = 0
+    variable: str = ""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -77,13 +77,17 @@ class _Parser:
         while not self.take(")"):
             value = self.definition()
             self.expect("=")
-            argument, offset = self.whole(), 0
-            if self.take("+"):
-                offset = self.whole()
-            parameters.append(Parameter(value, argument, offset))
+            parameters.append(self.parameter(value))
             if self.word != ")":
                 self.expect(",")
         return Function(name, tuple(parameters), self.block(()))
+
+    def parameter(self, value: Value) -> Parameter:
+        """The argument and byte that a parameter is, or the variable that it leads to."""
+        if not self.word.lstrip("-").isdecimal():
+            return Parameter(value, -1, variable=self.string())
+        argument = self.whole()
+        return Parameter(value, argument, self.whole() if self.take("+") else 0)
 
     def string(self) -> str:
         """A word, or a text in quotes."""

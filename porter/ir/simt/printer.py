@@ -47,6 +47,7 @@ class _Printer:
 
     def _parameter(self, parameter: Parameter) -> str:
         at = f"{parameter.argument}+{parameter.offset}" if parameter.offset else str(parameter.argument)
+        at = quoted(parameter.variable) if parameter.variable else at
         return f"{self._define(parameter.value)}: {parameter.value.type} = {at}"
 
     def _define(self, value: Value) -> str:

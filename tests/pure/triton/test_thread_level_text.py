@@ -6,7 +6,7 @@ from porter.ir.simt.types import Scalar
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
-from porter_triton.lower.launch import Dimension, LaunchInfo
+from porter_triton.lower.launch import Dimension, LaunchInfo, ParameterKind
 from porter_triton.thread_level.expressions import literal
 from porter_triton.thread_level.kernel import thread_level_kernel
 
@@ -40,19 +40,9 @@ __global__ void first_above(const float* x, int* found, float limit, int columns
 """
 TRITON = """\
 @triton.jit
-def clipped_sums(
-    x,
-    lengths,
-    sums,
-    limit: tl.float32,
-    columns: tl.int32,
-    parts_scratch,
-    BLOCK_SIZE: tl.constexpr,
-):
+def clipped_sums(x, lengths, sums, limit: tl.float32, columns: tl.int32, BLOCK_SIZE: tl.constexpr):
     tid = tl.arange(0, BLOCK_SIZE)
-    outer = tl.program_id(1) + tl.num_programs(1) * tl.program_id(2)
-    program = tl.program_id(0).to(tl.int64) + tl.num_programs(0) * outer
-    parts = parts_scratch + program * 128
+    parts = tl.zeros([BLOCK_SIZE], tl.float32)
     row = tl.program_id(0)
     length = tl.load(lengths + row)
     sum_ = tl.zeros([BLOCK_SIZE], tl.float32)
@@ -62,11 +52,10 @@ def clipped_sums(
         value = tl.load(x + (row * columns + i), mask=mask)
         condition = ~(value > limit)
         sum_ = tl.where(mask, tl.where(condition, sum_ + value, sum_), sum_)
-    tl.store(parts + tid, sum_)
-    tl.debug_barrier()
+    parts = sum_
     total = tl.cast(0.0, tl.float32)
     for t in range(128):
-        value_2 = tl.load(parts + t)
+        value_2 = tl.sum(tl.gather(parts, tl.full([1], t, tl.int32), 0), axis=0)
         total = total * 0.5 + value_2
     tl.store(sums + row, total)
 
@@ -101,6 +90,34 @@ def test_a_scalar_is_what_the_block_shares_and_a_mask_tells_who_runs():
     unit = read_unit(parse(Source(Path("op.cu"), CUDA)))
     texts = [thread_level_kernel(unit, kernel, INFO).text for kernel in unit.kernels]
     assert "\n".join(texts) == TRITON
+
+
+SHARED = """
+__global__ void turned(const float* x, float* y) {
+  __shared__ float tile[8][17];
+  const int row = threadIdx.x / 16, column = threadIdx.x % 16;
+  tile[row][column] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = tile[threadIdx.x % 8][threadIdx.x / 8];
+}
+
+__global__ void counted(const int* x, int* y) {
+  __shared__ int bins[128];
+  bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(bins + x[threadIdx.x], 1);
+  __syncthreads();
+  y[threadIdx.x] = bins[threadIdx.x];
+}
+"""
+
+
+def test_an_array_of_the_block_lies_in_registers_unless_any_thread_may_change_any_element_at_once():
+    unit = read_unit(parse(Source(Path("op.cu"), SHARED)))
+    kernels = [thread_level_kernel(unit, kernel, INFO) for kernel in unit.kernels]
+    scratch = [[p.name for p in kernel.parameters if p.kind is ParameterKind.SCRATCH] for kernel in kernels]
+    assert scratch == [[], ["bins_scratch"]]
+    assert "tl.debug_barrier" not in kernels[0].text
 
 
 def test_a_literal_is_short_and_never_beyond_the_largest_float():

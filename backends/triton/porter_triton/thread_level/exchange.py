@@ -104,3 +104,8 @@ def check(p: Printer, op: Op) -> None:
                                                      level=Level.SIGN), Scalar.BOOL)  # fmt: skip
     p.line(f"tl.device_assert({says.text}, {str(op.attribute('message'))!r})")
     p.remarks.append(Remark(RemarkKind.ASSERTS, op.location.line))
+
+
+def left_out(p: Printer, op: Op) -> None:
+    """What is printed is left out, which the user is told."""
+    p.remarks.append(Remark(RemarkKind.PRINTS, op.location.line))

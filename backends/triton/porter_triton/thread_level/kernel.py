@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from porter.contract.records import symbol
 from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
+from porter.ir.simt.builder.c_types import PointerTo, Record
 from porter.ir.simt.builder.errors import NotExpressibleError
-from porter.ir.simt.builder.kernel import build, parameter_paths
+from porter.ir.simt.builder.kernel import ParameterSource, build, parameter_sources
 from porter.ir.simt.ops import Function, Op, Value, walk
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
@@ -27,18 +30,19 @@ from porter_triton.thread_level.expressions import Expression, dtype_name, eleme
 from porter_triton.thread_level.printer import Printer
 from porter_triton.thread_level.prologue import begin
 
-Paths = dict[tuple[int, int], str]
+Sources = Mapping[tuple[int, int], ParameterSource]
+_BYTES = {"__nv_fp8_e4m3": "float8_e4m3fn", "__nv_fp8_e5m2": "float8_e5m2"}  # tensors that are passed as bytes
 
 
 def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> LoweredKernel:
     """Returns `kernel` as a Triton function for launches like `launch`; raises `Refusal` with line and reason."""
     try:
         function = build(unit, kernel, launch.template)
-        paths = parameter_paths(unit, kernel, launch.template)
+        sources = parameter_sources(unit, kernel, launch.template)
     except NotExpressibleError as error:
         line = error.location.line or kernel.head.header.line
         raise Refusal(line, error.construct, error.location.file or kernel.file) from None
-    printed = print_function(prepared(function, launch), launch, kernel.head.name, paths)
+    printed = print_function(prepared(function, launch), launch, kernel.head.name, sources)
     return LoweredKernel(
         kernel.head.name,
         printed.text,
@@ -75,10 +79,17 @@ def extents_of(launch: LaunchInfo) -> Extents:
     return x, y, z
 
 
-def print_function(function: Function, launch: LaunchInfo, name: str, paths: Paths) -> LoweredKernel:
-    """Returns a function of the IR as a Triton function; `paths` is what each parameter is called in the source."""
-    p = Printer(function, Names(frozenset(helpers())), extents=extents_of(launch))
-    own = [_parameter(p, function, number, paths) for number in range(len(function.parameters))]
+def print_function(function: Function, launch: LaunchInfo, name: str, sources: Sources) -> LoweredKernel:
+    """Returns a function of the IR as a Triton function; `sources` says what each parameter is in the source."""
+    x, y, z = (dimension.value for dimension in launch.block)
+    p = Printer(
+        function,
+        Names(frozenset(helpers())),
+        extents=extents_of(launch),
+        sizes=(x, y, z),
+        shared_bytes=launch.shared_bytes,
+    )
+    own = [_parameter(p, function, number, sources) for number in range(len(function.parameters))]
     begin(p, launch)
     memory.reserve(p)
     p.block(function.body)
@@ -96,22 +107,32 @@ def print_function(function: Function, launch: LaunchInfo, name: str, paths: Pat
     )
 
 
-def _parameter(p: Printer, function: Function, number: int, paths: Paths) -> tuple[LoweredParameter, bool]:
+def _parameter(p: Printer, function: Function, number: int, sources: Sources) -> tuple[LoweredParameter, bool]:
     """Declares a parameter; returns it with whether anything reads it."""
     parameter = function.parameters[number]
-    value, source = parameter.value, paths.get((parameter.argument, parameter.offset), parameter.value.name)
+    value = parameter.value
+    told = sources.get((parameter.argument, parameter.offset))
+    source = parameter.variable or (told.path if told is not None else value.name)
     name = p.names.reserve(symbol(source) or f"argument_{number}", "parameter")
     if isinstance(value.type, Pointer):
-        holds_structs = value.type.element is Scalar.U8 and _holds_structs(p, value)
+        coded = _float8(told)
+        holds_structs = not coded and value.type.element is Scalar.U8 and _holds_structs(p, value)
         bytes_of = ".to(tl.pointer_type(tl.uint8), bitcast=True)" if holds_structs else ""  # of a tensor of any type
         p.values[value] = Expression(f"{name}{bytes_of}", value.type)
         p.pointer_parameters.add(name)
-        kind, dtype = ParameterKind.POINTER, dtype_name(element_type(value.type))
+        kind = ParameterKind.CONSTANT if parameter.variable else ParameterKind.POINTER
+        dtype = coded or dtype_name(element_type(value.type))
     else:
         assert isinstance(value.type, Scalar)
         p.values[value] = Expression(name, value.type, loose=value.type.is_float)
         kind, dtype = ParameterKind.SCALAR, dtype_name(value.type)
     return LoweredParameter(name, kind, dtype, source), value in p.uses
+
+
+def _float8(source: ParameterSource | None) -> str:
+    """Returns the dtype of 8-bit floats that a parameter leads to; empty for anything else."""
+    held = source.type.element if source is not None and isinstance(source.type, PointerTo) else None
+    return _BYTES.get(held.name, "") if isinstance(held, Record) else ""
 
 
 def _holds_structs(p: Printer, pointer: Value) -> bool:

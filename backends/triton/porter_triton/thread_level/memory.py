@@ -10,6 +10,7 @@ from porter.ir.simt.ops import Op, Value, walk
 from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
 from porter_triton.refusal import Refusal
+from porter_triton.thread_level import block_array_access
 from porter_triton.thread_level.expressions import (
     Expression,
     Level,
@@ -37,7 +38,9 @@ _OUTER = "tl.program_id(1) + tl.num_programs(1) * tl.program_id(2)"
 
 def reserve(p: Printer) -> None:
     """Declares the memory of the block and of its threads, before anything else is written."""
+    block_array_access.declare(p)
     ops = [op for op in walk(p.function.body) if op.kind in ("array", "dynamic_shared")]
+    ops = [op for op in ops if op.result not in p.arrays.places]
     if ops:
         outer = p.assign(p.names.reserve("outer", "program"), Expression(_OUTER, Scalar.I32))
         program = f"tl.program_id(0).to(tl.int64) + tl.num_programs(0) * {outer.text}"  # buffers may be large
@@ -142,6 +145,9 @@ def _keywords(mask: Expression | None) -> str:
 
 def load(p: Printer, op: Op) -> None:
     """The element at an index; a vector is moved in one access."""
+    if (held := p.arrays.place(op)) is not None:
+        block_array_access.load(p, op, held)
+        return
     element = _element(op)
     pointer = _moved(p, op)
     mask = _mask(p, pointer)
@@ -163,6 +169,9 @@ def load(p: Printer, op: Op) -> None:
 
 def store(p: Printer, op: Op) -> None:
     """Puts an element at an index."""
+    if (held := p.arrays.place(op)) is not None:
+        block_array_access.store(p, op, held)
+        return
     element = _element(op)
     pointer = _moved(p, op)
     parts = p.parts(op.operands[2])

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from porter.contract.records import symbol
 from porter.ir.simt.analyses.accesses import Roots, needed_barriers, roots
@@ -14,12 +15,14 @@ from porter.ir.simt.analyses.uniformity import uniformity
 from porter.ir.simt.analyses.uses import makers, uses
 from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
+from porter.ir.simt.transforms.dead_memory import needs_order
 from porter.ir.simt.types import Pointer, Scalar, Vector
 from porter_triton.device.helper_calls import HelperCall
 from porter_triton.lower.launch import LoweredParameter, Remark
 from porter_triton.lower.naming import Names
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import arithmetic
+from porter_triton.thread_level.block_arrays import BlockArrays
 from porter_triton.thread_level.expressions import (
     Expression,
     Level,
@@ -31,6 +34,10 @@ from porter_triton.thread_level.expressions import (
     to_type,
     type_text,
 )
+from porter_triton.thread_level.thread_digits import BlockExtents, ThreadDigits
+
+if TYPE_CHECKING:
+    from porter_triton.thread_level.block_array_access import Tensor
 
 _LONGEST = 72  # characters of an expression that becomes part of another one
 _BY_SIGN = frozenset({"load", "store", "atomic", "offset", "lt", "le", "gt", "ge", "div", "rem", "shr", "min", "max"})
@@ -58,6 +65,8 @@ class Printer:
     names: Names
     threads: str = ""
     extents: Extents = ((1, 1024), (1, 1024), (1, 64))
+    sizes: BlockExtents = (None, None, None)
+    shared_bytes: int | None = None
     lines: list[str] = field(default_factory=list)
     parameters: list[LoweredParameter] = field(default_factory=list)
     helpers: set[HelperCall] = field(default_factory=set)
@@ -75,7 +84,12 @@ class Printer:
         self.uses: Mapping[Value, tuple[Op, ...]] = uses(self.function)
         self.makers: Mapping[Value, Op] = makers(self.function)
         self.roots: Mapping[Value, Roots] = roots(self.function)
-        self.needed_barriers = needed_barriers(self.function)
+        digits = ThreadDigits(self.makers, self.uniformity.varying, self.sizes)
+        padded = None if None in self.sizes else 1 << (math.prod(extent or 1 for extent in self.sizes) - 1).bit_length()
+        self.arrays = BlockArrays(self.function, self.uniformity, self.uses, digits, padded, self.shared_bytes)
+        self.tensors: dict[Value, Tensor] = {}
+        self.needed_barriers = needed_barriers(self.function, self.arrays.roots)
+        self.is_ordered = needs_order(self.function, self.arrays.roots)
         self.has_fences = any(_is_fence(op) for op in walk(self.function.body))
         self._blocks: dict[Op, Block] = {}
         self._somes: list[dict[str, Expression]] = [{}]
@@ -149,7 +163,7 @@ class Printer:
 
     def barrier(self) -> None:
         """Writes a barrier, unless nobody has touched memory since the one before."""
-        if self.touched:
+        if self.touched and self.is_ordered:
             self.line("tl.debug_barrier()")
             self.touched = False
 
@@ -278,6 +292,8 @@ class Printer:
 
         if op in self.needed_barriers:
             self.barrier()
+        if any(result in self.arrays.places for result in op.results):
+            return  # an address in an array that is a value
         if (own := PRINTERS.get(op.kind)) is not None:
             own(self, op)
             return

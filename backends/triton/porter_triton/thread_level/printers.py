@@ -83,6 +83,7 @@ PRINTERS: Mapping[str, Callable[[Printer, Op], None]] = {
     "vote": exchange.vote,
     "reduce": exchange.reduce,
     "assert": exchange.check,
+    "print": exchange.left_out,
     "if": branches.branch,
     "for": loops.counted,
     "while": loops.repeated,

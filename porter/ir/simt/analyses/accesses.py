@@ -68,13 +68,15 @@ class Access:
     kind: str
 
 
-def needed_barriers(function: Function) -> AbstractSet[Op]:
+def needed_barriers(function: Function, besides: AbstractSet[Value] = frozenset()) -> AbstractSet[Op]:
     """Returns the accesses before which a barrier is needed that the function does not have.
+
+    Those of the memory `besides` need none.
 
     That is where an access may read what another one wrote since the last barrier of the block; in memory of the block
     or thread also where it writes what another one read or wrote.
     """
-    state = _Barriers(roots(function))
+    state = _Barriers(roots(function), besides)
     state.block(function.body)
     return state.needed
 
@@ -82,6 +84,7 @@ def needed_barriers(function: Function) -> AbstractSet[Op]:
 @dataclass
 class _Barriers:
     pointers: Mapping[Value, Roots]
+    besides: AbstractSet[Value] = frozenset()
     needed: set[Op] = field(default_factory=set)
     pending: list[Access] = field(default_factory=list)
 
@@ -110,6 +113,8 @@ class _Barriers:
 
     def _access(self, op: Op) -> None:
         touched = self.pointers.get(op.operands[0], frozenset({None}))
+        if touched <= self.besides:
+            return
         own = Access(touched, (op.operands[0], op.operands[1]), op.kind)
         if op in self.needed or any(_conflict(earlier, own) for earlier in self.pending):
             self.needed.add(op)

@@ -78,7 +78,7 @@ def _of_name(b: Builder, callee: Name, node: Call) -> Place:
         template = resolve.arguments(b, callee.template)
         return inlining.function(b, methods, template, given(b, node.arguments), node.line, this=this)
     candidates = functions(b, callee.name)
-    if candidates:
+    if candidates and not _is_cudas_own(b, callee, candidates, node):
         template = resolve.arguments(b, callee.template)
         try:
             return inlining.function(b, candidates, template, given(b, node.arguments), node.line)
@@ -96,6 +96,17 @@ def _of_name(b: Builder, callee: Name, node: Call) -> Place:
     if type_ is None:
         raise b.problem(f"a call of '{callee.name}', which is not known", node.line)
     return Held(construct(b, type_, node.arguments, node.line))
+
+
+def _is_cudas_own(b: Builder, callee: Name, candidates: Sequence[FunctionTree], node: Call) -> bool:
+    """Returns whether a function of CUDA's, which is no template, goes before templates of the source."""
+    if callee.template or not all(candidate.head.template or candidate.arguments for candidate in candidates):
+        return False
+    if not intrinsics.is_overloaded(unqualified(callee.name)):
+        return False
+    with b.discarded():
+        types = [inlining.argument_type(argument) for argument in given(b, node.arguments)]
+    return intrinsics.takes_exactly(unqualified(callee.name), types)
 
 
 def functions(b: Builder, name: str) -> tuple[FunctionTree, ...]:

@@ -109,6 +109,9 @@ def fill(b: Builder, place: Memory, items: tuple[Expression, ...], line: int) ->
     """Puts a list into an array or a struct in memory, and 0 where it ends."""
     type_ = place.type
     if isinstance(type_, ArrayOf):
+        if len(type_.extents) > 1 and items and not isinstance(items[0], Braces):  # `{1, 2}` of rows without their own
+            type_ = ArrayOf(type_.element, (prod(type_.extents),))
+            place = Memory(place.base, place.index, type_, place.volatile)
         inner = type_.element if len(type_.extents) == 1 else ArrayOf(type_.element, type_.extents[1:])
         parts = [access.row(b, place, Number(b.emitter.constant(n, INT), INT)) for n in range(type_.extents[0])]
         if prod(type_.extents) > _MOST_STORES:
@@ -124,7 +127,7 @@ def fill(b: Builder, place: Memory, items: tuple[Expression, ...], line: int) ->
         _initialise(b, part, kind, item, line)
 
 
-_MOST_STORES = 256
+_MOST_STORES = 1024
 
 
 def constant_array(b: Builder, variable: Variable) -> Place:

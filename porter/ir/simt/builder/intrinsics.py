@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from porter.ir.simt.builder import access, arithmetic, calls, expressions, resolve
-from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, PointerTo, Record
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, CType, PointerTo, Record
 from porter.ir.simt.builder.mathematics import BITS, FUNCTIONS, Function, conversion
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, Memory, Nothing, Number, Place, RValue, Text
@@ -37,6 +37,8 @@ _LIMITS = {
     Scalar.F32: (3.4028234663852886e38, 2.0**-126, 2.0**-23),
     Scalar.F64: (1.7976931348623157e308, 2.0**-1022, 2.0**-52),
 }
+_ASSERTIONS = frozenset({"assert", "CUDA_KERNEL_ASSERT", "CUDA_KERNEL_ASSERT_MSG", "CUDA_KERNEL_ASSERT2"})
+_TRAPS = frozenset({"__trap", "__builtin_trap", "__builtin_unreachable"})
 _MOST_COPIED = 256  # elements
 _PAIRS = {"__half2": Scalar.F16, "__nv_bfloat162": Scalar.BF16}
 
@@ -52,11 +54,26 @@ def call(b: Builder, callee: Name, node: Call) -> RValue | Place | None:
         return _limit(b, callee, plain)
     if plain in _SAME and node.arguments:
         return expressions.place(b, node.arguments[0])
-    for room in (_of_memory, _of_lanes, _atomic, _vector, _assert):
+    for room in (_of_memory, _of_lanes, _atomic, _vector, _assert, _print):
         found = room(b, plain, node)
         if found is not None:
             return found
     return _mathematics(b, plain, node)
+
+
+def is_overloaded(name: str) -> bool:
+    """Returns whether CUDA has a function of numbers of this name."""
+    return name in FUNCTIONS
+
+
+def takes_exactly(name: str, types: Sequence[CType | None]) -> bool:
+    """Returns whether that function has an overload for arguments of just these types."""
+    function = FUNCTIONS[name]
+    if function.type is not None or not types:
+        return bool(types) and all(type_ is function.type for type_ in types)
+    (only,) = set(types) if len(set(types)) == 1 else (None,)
+    is_whole = isinstance(only, Scalar) and only.is_integer and only.bits >= INT.bits
+    return only in (_F32, _F64) or (is_whole and function.kind in ("abs", "min", "max"))
 
 
 def _barrier(b: Builder, scope: str, node: Call) -> RValue:
@@ -233,16 +250,26 @@ _PAIR_FUNCTIONS: Mapping[str, Callable[[Builder, Sequence[RValue]], RValue]] = {
 
 
 def _assert(b: Builder, plain: str, node: Call) -> RValue | None:
-    if plain in ("assert", "CUDA_KERNEL_ASSERT"):
+    if plain in _ASSERTIONS:
         b.emitter.effect("assert", (expressions.condition(b, node.arguments[0]).value,), message=f"line {node.line}")
         return Nothing()
     if plain == "__assert_fail":
         b.emitter.effect("assert", (b.emitter.constant(False, Scalar.BOOL),), message=f"line {node.line}")
         return Nothing()
-    if plain == "__trap":
+    if plain in _TRAPS:
         b.emitter.effect("assert", (b.emitter.constant(False, Scalar.BOOL),), message="a trap")
         return Nothing()
     return None
+
+
+def _print(b: Builder, plain: str, node: Call) -> RValue | None:
+    """`printf`, whose arguments are evaluated for what they do besides."""
+    if plain not in ("printf", "puts"):
+        return None
+    for argument in node.arguments:
+        expressions.value(b, argument)
+    b.emitter.effect("print", ())
+    return Number(b.emitter.constant(0, INT), INT)
 
 
 def _limit(b: Builder, callee: Name, plain: str) -> RValue:

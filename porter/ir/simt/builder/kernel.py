@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from porter.ir.simt.builder import access, inlining, resolve, statements
 from porter.ir.simt.builder.c_types import CType, PointerTo, Record, element_of, leaves, lives_in_memory, paths
@@ -32,20 +33,30 @@ def build(unit: Unit, kernel: FunctionTree, template: Sequence[TypeName | Expres
         raise NotExpressibleError("expressions that are nested too deeply", kernel.body.line) from None
 
 
-def parameter_paths(
+@dataclass(frozen=True, slots=True)
+class ParameterSource:
+    """A number that a kernel is passed: `path` is what the source calls it, `n` or `shape.sizes[1]`."""
+
+    path: str
+    type: CType
+
+
+def parameter_sources(
     unit: Unit, kernel: FunctionTree, template: Sequence[TypeName | Expression] = ()
-) -> dict[tuple[int, int], str]:
-    """Returns what the source calls each parameter of the function, by its argument and byte: `n`, `shape.sizes[1]`.
+) -> dict[tuple[int, int], ParameterSource]:
+    """Returns what the parameters of the function are in the source, by argument and byte.
 
     Raises `NotExpressibleError`.
     """
     whole = with_libraries(unit)
     b = Builder(whole, Types(whole))
-    found: dict[tuple[int, int], str] = {}
+    found: dict[tuple[int, int], ParameterSource] = {}
     with _instance(b, kernel, tuple(template)):
         for number, parameter in enumerate(kernel.parameters):
             type_ = resolve.type_of(b, parameter.type, 0)
-            found |= {(number, offset): f"{parameter.name}{path}" for offset, path in paths(type_)}
+            held = dict(leaves(type_))
+            for offset, path in paths(type_):
+                found[number, offset] = ParameterSource(f"{parameter.name}{path}", held[offset])
     return found
 
 
@@ -67,6 +78,8 @@ def _built(b: Builder, kernel: FunctionTree, template: tuple[TypeName | Expressi
                 b.bind(parameter.name, _parameter(b, parameter, number, parameters))
         with inlining.returning(b, None):
             statements.run(b, kernel.body.statements)
+    for name, place in b.variables.items():
+        parameters.append(IRParameter(place.base, -1, variable=name))
     ops = (*b.emitter.prologue, *b.emitter.body, Op("return"))
     function = Function(instance_name(kernel, template), tuple(parameters), Block((), ops))
     return without_dead_code(function, b.replaced)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 from porter.ir.simt.builder import access, declarations, expressions, resolve
-from porter.ir.simt.builder.c_types import BUILT_IN, INT, LONG, UINT, ULONG, Record
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, LONG, UINT, ULONG, Record, element_of
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Fields, FunctionName, Held, Number, Place
-from porter.ir.simt.types import Scalar
+from porter.ir.simt.builder.values import Fields, FunctionName, Held, Memory, Number, Place
+from porter.ir.simt.ops import Value
+from porter.ir.simt.types import Pointer, Scalar, Space
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Expression, Member, Name, TypeName, Variable
+from porter.syntax.nodes import Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.unit import StructTree
+from porter.syntax.walk import walk
 
 _FLOAT_MAX = 3.4028234663852886e38
 _F32, _F64 = Scalar.F32, Scalar.F64
@@ -77,21 +80,44 @@ def _coordinate(b: Builder, name: str, axis: str) -> Number:
 
 
 def _global(b: Builder, node: Name) -> Place | None:
-    """A variable outside of functions: a constant."""
+    """A variable outside of functions: a constant, or memory of the device."""
     found = b.unit.variables_named(node.name, b.namespaces[-1])
     if not found:
         return None
     if len({(v.type, str(v.value), v.storage) for v in found}) > 1:
         raise b.problem(f"several variables are called '{node.name}'", node.line)
     variable = found[-1]
-    if variable.storage in ("constant", "device") and not variable.constexpr and not variable.type.const:
-        raise b.problem(f"the device's variable '{node.name}'", node.line)
-    if not variable.constexpr and not variable.type.const:
+    if variable.storage in ("constant", "device") and not _is_fixed(b, variable):
+        return _in_memory(b, variable)
+    if variable.value is None or not (variable.constexpr or variable.type.const or variable.storage == "constant"):
         raise b.problem(f"the variable '{node.name}' outside of functions", node.line)
-    if variable.storage == "constant" or variable.value is None:
-        raise b.problem(f"the device's variable '{node.name}'", node.line)
     with b.scope(wall=True):
         return _initial(b, variable)
+
+
+def _is_fixed(b: Builder, variable: Variable) -> bool:
+    """Returns whether a variable of the device is what it is declared with: nobody may write to it."""
+    if variable.value is None:
+        return False
+    if variable.constexpr or (variable.type.const and not variable.type.pointers):
+        return True
+    if variable.storage != "constant" or variable.extents or variable.type.pointers:
+        return False
+    hosts = (n for f in b.unit.functions if f.head.space == "host" for n in walk(f.body))
+    addressed = (
+        n.operand for f in b.unit.functions for n in walk(f.body) if isinstance(n, Unary) and n.operator == "&"
+    )
+    names = (unqualified(n.name) for n in chain(hosts, addressed) if isinstance(n, Name))
+    return variable.name not in names
+
+
+def _in_memory(b: Builder, variable: Variable) -> Memory:
+    """The memory of a variable of the device, whose address is a parameter of the kernel."""
+    if variable.name not in b.variables:
+        type_ = resolve.declared(b, variable.type, variable.extents, variable.line)
+        address = Value(Pointer(element_of(type_), Space.GLOBAL), variable.name)
+        b.variables[variable.name] = Memory(address, b.zero(), type_)
+    return b.variables[variable.name]
 
 
 def _initial(b: Builder, variable: Variable) -> Place:

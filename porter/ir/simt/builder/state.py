@@ -49,6 +49,7 @@ class Builder:
     instances: list[tuple[object, ...]] = field(default_factory=lambda: [()])
     replaced: dict[Value, Value] = field(default_factory=dict)
     shared: dict[object, Memory] = field(default_factory=dict)
+    variables: dict[str, Memory] = field(default_factory=dict)  # of the device
     coordinates: dict[tuple[str, int], Value] = field(default_factory=dict)
     _dynamic: Value | None = None
     _zero: Value | None = None

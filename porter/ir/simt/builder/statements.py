@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from porter.ir.simt.builder import access, arithmetic, assignments, declarations, expressions, loops
+from porter.ir.simt.builder import access, arithmetic, assignments, declarations, expressions, inline_ptx, loops
 from porter.ir.simt.builder.state import Builder, Target
 from porter.ir.simt.builder.values import Nothing, Number, RValue, Slot
 from porter.ir.simt.types import Scalar
 from porter.syntax.nodes import (
     Alias,
+    Asm,
     Block,
     Break,
     Case,
@@ -86,13 +87,15 @@ def _statement(b: Builder, node: Statement) -> None:  # noqa: PLR0912 - a row fo
             pass
         case Unread(_, reason):
             raise b.problem(f"text that is not read: {reason}", node.line)
+        case Asm():
+            inline_ptx.statement(b, node)
         case ForEach():
             raise b.problem("a loop over a range", node.line)
         case _:
             raise b.problem(_NAMES.get(type(node).__name__, type(node).__name__.lower()), node.line)
 
 
-_NAMES = {"Asm": "inline PTX", "Throw": "an exception"}
+_NAMES = {"Throw": "an exception"}
 
 
 def _branch(b: Builder, node: If, rest: Sequence[Statement]) -> None:

@@ -13,18 +13,20 @@ from porter.syntax.read import read_unit
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 
-_LIBRARIES = {  # by what their names begin with
-    "cub::": "cub.cuh",
-    "cuda::": "cuda.cuh",
-    "cooperative_groups::": "cooperative_groups.cuh",
-    "__syncthreads_": "block_votes.cuh",
+_LIBRARIES = {  # by what the names begin with that are theirs
+    "cub.cuh": ("cub::",),
+    "cuda.cuh": ("cuda::",),
+    "cooperative_groups.cuh": ("cooperative_groups::",),
+    "block_votes.cuh": ("__syncthreads_",),
+    "warp_functions.cuh": ("WARP_",),
+    "float8.cuh": ("__nv_fp8", "__nv_cvt_"),
 }
 
 
 def with_libraries(unit: Unit) -> Unit:
     """Returns `unit` with what it may call of the libraries that it mentions."""
-    for prefix, file in _LIBRARIES.items():
-        if _mentions(unit, prefix):
+    for file, prefixes in _LIBRARIES.items():
+        if _mentions(unit, prefixes):
             found = _library(file)
             unit = Unit(
                 (*found.functions, *unit.functions),
@@ -42,6 +44,6 @@ def _library(file: str) -> Unit:
     return read_unit(parse(Source(Path(file), text)))
 
 
-def _mentions(unit: Unit, prefix: str) -> bool:
+def _mentions(unit: Unit, prefixes: tuple[str, ...]) -> bool:
     trees = (*unit.functions, *(method for struct in unit.structs for method in struct.methods), *unit.aliases)
-    return any(isinstance(n, TypeName | Name) and n.name.startswith(prefix) for tree in trees for n in walk(tree))
+    return any(isinstance(n, TypeName | Name) and n.name.startswith(prefixes) for tree in trees for n in walk(tree))

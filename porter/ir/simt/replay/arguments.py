@@ -25,6 +25,8 @@ def arguments_of(function: Function, launch: Launch, address: Address, number: P
     passed = dict(launch.arguments)
     found = []
     for parameter in function.parameters:
+        if parameter.variable:
+            raise ExecutionError(f"the device's variable '{parameter.variable}'")
         argument = passed.get(str(parameter.argument))
         if not isinstance(argument, Bytes):
             raise ExecutionError(f"argument {parameter.argument} of '{function.name}' is not passed as bytes")

@@ -61,7 +61,7 @@ def _without_barriers(function: Function) -> Function:
 
     Those of control that accesses no memory are as good as one behind it.
     """
-    if not _needs_order(function):
+    if not needs_order(function):
         return rewritten(function, lambda op: _NOTHING if _is_barrier(op) else None)
 
     def one_behind(op: Op) -> Replacement | None:
@@ -79,13 +79,14 @@ def _without(ops: Sequence[Op]) -> tuple[Op, ...]:
     return rewritten_ops(ops, {}, lambda op: _NOTHING if _is_barrier(op) else None)
 
 
-def _needs_order(function: Function) -> bool:
+def needs_order(function: Function, besides: AbstractSet[Value] = frozenset()) -> bool:
+    """Returns whether barriers order accesses of any memory `besides` this."""
     pointers = roots(function)
     written: list[Value | None] = []
     touched: list[Value | None] = []
     for op in walk(function.body):
         if op.kind in _ACCESSES:
-            places = _touched(op, pointers)
+            places = _touched(op, pointers) - besides
             touched += places
             written += places if op.kind != "load" else ()
     return None in touched or any(touched.count(root) > 1 for root in written)

@@ -213,9 +213,41 @@ class Generator:
         memory = self.emit("array", (), Array(type_, self.threads, Space.SHARED))
         self.emit("store", (memory, self.thread, self.some(type_)))
         self.emit("barrier", (), scope="block")
+        self.scatter(memory, type_)
         for _ in range(2):
             self.emit("load", (memory, self.index(self.threads - 1)), type_)
         self.emit("barrier", (), scope="block")
+
+    def scatter(self, memory: Value, type_: Scalar) -> None:
+        """Threads store at another one's place, each at one of its own."""
+        threads, value = self.threads, self.some(type_)
+        runs = self.some(Scalar.BOOL) if self.random.random() < 0.5 else self.constant(Scalar.BOOL, True)
+        eighth, place = self.of_thread("div", 8), self.of_thread("rem", 8)
+        match self.random.randrange(6):
+            case 0:
+                index = self.emit("sub", (self.constant(Scalar.U32, threads - 1), self.thread), Scalar.U32)
+            case 1:
+                rows = self.emit("mul", (place, self.constant(Scalar.U32, threads // 8)), Scalar.U32)
+                index = self.emit("add", (rows, eighth), Scalar.U32)
+            case 2:
+                index = eighth
+                runs = self.emit("eq", (place, self.constant(Scalar.U32, self.random.randrange(8))), Scalar.BOOL)
+            case 3:
+                index = self.emit("add", (self.thread, self.constant(Scalar.U32, 4)), Scalar.U32)
+                below = self.emit("lt", (self.thread, self.constant(Scalar.U32, threads - 4)), Scalar.BOOL)
+                runs = self.emit("and", (below, runs), Scalar.BOOL)
+            case 4:
+                index = self.emit("and", (self.of_thread("add", 5), self.constant(Scalar.U32, threads - 1)), Scalar.U32)
+            case _:
+                index = self.constant(Scalar.U32, self.random.randrange(threads))
+                own = self.emit("eq", (self.thread, self.constant(Scalar.U32, 3)), Scalar.BOOL)
+                runs = self.emit("and", (own, runs), Scalar.BOOL)
+        stored = Block((), (Op("store", (memory, index, value)), Op("yield")))
+        self.control("if", (runs,), [], (stored, Block((), (Op("yield"),))))
+        self.emit("barrier", (), scope="block")
+
+    def of_thread(self, kind: str, number: int) -> Value:
+        return self.emit(kind, (self.thread, self.constant(Scalar.U32, number)), Scalar.U32)
 
     def write(self, slot: int) -> None:
         threads = self.constant(Scalar.U32, self.threads)
