@@ -120,6 +120,22 @@ def test_an_array_of_the_block_lies_in_registers_unless_any_thread_may_change_an
     assert "tl.debug_barrier" not in kernels[0].text
 
 
+ACCESSORS = """
+__global__ void scaled(const torch::PackedTensorAccessor32<float, 3, torch::RestrictPtrTraits> x,
+                       torch::PackedTensorAccessor32<float, 1> y) {
+  if (threadIdx.x < x.size(1)) y[threadIdx.x] = x[blockIdx.x][threadIdx.x][1];
+}
+"""
+
+
+def test_of_a_tensor_accessor_the_kernel_is_passed_what_it_reads():
+    unit = read_unit(parse(Source(Path("op.cu"), ACCESSORS)))
+    kernel = thread_level_kernel(unit, unit.kernels[0], INFO)
+    sources = [parameter.source for parameter in kernel.parameters if "." in parameter.source]
+    axes = [f"x.stride_[{axis}]" for axis in range(3)]
+    assert sources == ["x.data_", "x.size_[1]", *axes, "y.data_", "y.stride_[0]"]
+
+
 def test_a_literal_is_short_and_never_beyond_the_largest_float():
     told = [literal(value, Scalar.F32).text for value in (0.1, -3.4028234663852886e38, 0.7071067811865476)]
     assert told == ["0.1", "-3.4028234663852886e38", "0.70710678"]

@@ -22,7 +22,7 @@ def packed(cx: Context, owner: Code, callee: Member) -> Code:
         raise Refusal(callee.line, "the number of an accessor's axes is not known")
     data = methods.data(cx, owner, callee)
     axes = [
-        (f"{part}{axis}", Code(f"{owner.within(ATOM)}.{asked[0]}{axis}{asked[1]}", Kind.INT))
+        (f"{part}[{axis}]", Code(f"{owner.within(ATOM)}.{asked[0]}{axis}{asked[1]}", Kind.INT))
         for part, asked in ((SIZE, ("shape[", "]")), (STRIDE, ("stride(", ")")))
         for axis in range(rank)
     ]

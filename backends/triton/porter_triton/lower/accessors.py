@@ -39,7 +39,7 @@ def record(cx: Context, name: TypeName, line: int) -> Record | None:
 
 
 def _of(name: str, element: Type, rank: int, index: Type) -> Record:
-    axes = [(f"{part}{axis}", index) for part in (SIZE, STRIDE) for axis in range(rank)]
+    axes = [(f"{part}[{axis}]", index) for part in (SIZE, STRIDE) for axis in range(rank)]
     return Record(name, ((DATA, Pointer(element)), *axes), (("T", element), ("N", number(rank)), ("index_t", index)))
 
 
@@ -53,7 +53,7 @@ def element(cx: Context, owner: Place, index: Scalar, line: int) -> Place:
     whole = access.load(cx, owner, line)
     assert isinstance(whole, Fields)
     values = dict(whole.values)
-    stride, pointer = access.scalar(values[f"{STRIDE}0"], line), access.scalar(values[DATA], line)
+    stride, pointer = access.scalar(values[f"{STRIDE}[0]"], line), access.scalar(values[DATA], line)
     assert isinstance(stride.type, Arithmetic)
     offset = operators.operate(cx, "*", stride, convert(index, stride.type, line), line)
     moved = memory.step(pointer, access.scalar(offset, line), "+", line)
@@ -62,7 +62,7 @@ def element(cx: Context, owner: Place, index: Scalar, line: int) -> Place:
         return lvalues.pointee(moved, line)
     assert isinstance(pointer.type, Pointer)
     rest = _of(_PART, pointer.type.element, rank - 1, stride.type)
-    axes = [(f"{part}{axis}", values[f"{part}{axis + 1}"]) for part in (SIZE, STRIDE) for axis in range(rank - 1)]
+    axes = [(f"{part}[{axis}]", values[f"{part}[{axis + 1}]"]) for part in (SIZE, STRIDE) for axis in range(rank - 1)]
     return Held(Fields(rest, ((DATA, moved), *axes)))
 
 
@@ -76,6 +76,6 @@ def method(cx: Context, owner: Place, name: str, given: tuple[Place, ...], line:
     if part is None or len(given) != 1:
         return None
     axis = access.scalar(access.load(cx, given[0], line), line).constant
-    if f"{part}{axis}" not in dict(whole.values):
+    if f"{part}[{axis}]" not in dict(whole.values):
         raise Refusal(line, "an axis of an accessor is not known, or is none of its")
-    return whole.field(f"{part}{axis}")
+    return whole.field(f"{part}[{axis}]")

@@ -9,7 +9,7 @@ from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Op, Value, walk
 from porter.ir.simt.types import Pointer, Scalar, Vector
 from porter_triton.thread_level.arithmetic import negated, where
-from porter_triton.thread_level.expressions import Expression, settled
+from porter_triton.thread_level.expressions import Expression, part_name, settled
 
 if TYPE_CHECKING:
     from porter_triton.thread_level.printer import Held, Printer
@@ -87,9 +87,9 @@ def declared(p: Printer, value: Value, wanted: str) -> Held:
     if not isinstance(value.type, Vector):
         assert isinstance(value.type, Scalar | Pointer)
         return Expression(p.declare(wanted, value.type, varying=varying), value.type, varying)
-    element = value.type.element
-    return tuple(Expression(p.declare(f"{wanted}_{'xyzw'[n]}", element, varying=varying), element, varying)
-                 for n in range(value.type.count))  # fmt: skip
+    element, count = value.type.element, value.type.count
+    names = [p.declare(f"{wanted}_{part_name(n, count)}", element, varying=varying) for n in range(count)]
+    return tuple(Expression(name, element, varying) for name in names)
 
 
 def handed(p: Printer, target: Expression, value: Expression) -> Expression:

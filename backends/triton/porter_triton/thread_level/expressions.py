@@ -169,3 +169,8 @@ def _is_single(value: float) -> bool:
         return True
     bits = _single(value)
     return bits is not None and struct.unpack("f", bits)[0] == value
+
+
+def part_name(number: int, count: int) -> str:
+    """Returns what a number of a vector of so many is called."""
+    return "xyzw"[number] if count <= len("xyzw") else str(number)

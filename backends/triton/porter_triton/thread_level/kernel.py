@@ -14,6 +14,7 @@ from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.dead_memory import without_dead_memory
 from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.reductions import with_reductions
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
@@ -26,7 +27,7 @@ from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, Lo
 from porter_triton.lower.naming import Names
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import memory
-from porter_triton.thread_level.expressions import Expression, dtype_name, element_type
+from porter_triton.thread_level.expressions import Expression, dtype_name, element_type, type_text
 from porter_triton.thread_level.printer import Printer
 from porter_triton.thread_level.prologue import begin
 
@@ -56,9 +57,10 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
 
 def prepared(function: Function, launch: LaunchInfo) -> Function:
     """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
-    found = without_repetition(folded(arrays_as_values(unrolled(function))))
-    found = without_dead_memory(with_reductions(found, block_sizes(launch)))
-    found = with_uniform_conditions(with_uniform_loops(found, extents_of(launch)))
+    extents = extents_of(launch)
+    found = folded_by_ranges(folded(arrays_as_values(unrolled(function))), extents)
+    found = without_dead_memory(with_reductions(without_repetition(found), block_sizes(launch)))
+    found = with_uniform_conditions(with_uniform_loops(found, extents))
     return without_repetition(folded(found))
 
 
@@ -116,9 +118,9 @@ def _parameter(p: Printer, function: Function, number: int, sources: Sources) ->
     name = p.names.reserve(symbol(source) or f"argument_{number}", "parameter")
     if isinstance(value.type, Pointer):
         coded = _float8(told)
-        holds_structs = not coded and value.type.element is Scalar.U8 and _holds_structs(p, value)
-        bytes_of = ".to(tl.pointer_type(tl.uint8), bitcast=True)" if holds_structs else ""  # of a tensor of any type
-        p.values[value] = Expression(f"{name}{bytes_of}", value.type)
+        seen_as = f"tl.pointer_type({type_text(element_type(value.type))})"
+        cast = f".to({seen_as}, bitcast=True)" if not coded and _holds_structs(p, value, told) else ""
+        p.values[value] = Expression(f"{name}{cast}", value.type)  # of a tensor of any type
         p.pointer_parameters.add(name)
         kind = ParameterKind.CONSTANT if parameter.variable else ParameterKind.POINTER
         dtype = coded or dtype_name(element_type(value.type))
@@ -135,10 +137,19 @@ def _float8(source: ParameterSource | None) -> str:
     return _BYTES.get(held.name, "") if isinstance(held, Record) else ""
 
 
-def _holds_structs(p: Printer, pointer: Value) -> bool:
-    """Returns whether bytes are read as numbers of other types."""
+def _holds_structs(p: Printer, pointer: Value, source: ParameterSource | None) -> bool:
+    """Returns whether a pointer leads to structs, or to bytes that are read as numbers of other types."""
+    held = source.type.element if source is not None and isinstance(source.type, PointerTo) else None
+    if isinstance(held, Record) and held.vector is None:
+        return True
+    assert isinstance(pointer.type, Pointer)
+    return pointer.type.element is Scalar.U8 and _is_seen_otherwise(p, pointer)
+
+
+def _is_seen_otherwise(p: Printer, pointer: Value) -> bool:
     users = p.uses.get(pointer, ())
-    return any(user.kind == "bitcast" or (user.kind == "offset" and _holds_structs(p, user.result)) for user in users)
+    return any(user.kind == "bitcast" or (user.kind == "offset" and _is_seen_otherwise(p, user.result))
+               for user in users)  # fmt: skip
 
 
 def _threads_per_lane(function: Function) -> int:

@@ -20,6 +20,7 @@ from porter_triton.thread_level.expressions import (
     element_type,
     infix,
     literal,
+    part_name,
     settled,
     signed,
     to_type,
@@ -29,7 +30,6 @@ from porter_triton.thread_level.expressions import (
 if TYPE_CHECKING:
     from porter_triton.thread_level.printer import Printer
 
-_PARTS = "xyzw"
 _ATOMICS = {"add": "atomic_add", "sub": "atomic_add", "min": "atomic_min", "max": "atomic_max", "and": "atomic_and",
             "or": "atomic_or", "xor": "atomic_xor", "exchange": "atomic_xchg"}  # fmt: skip
 _COUNTERS = {"inc": "count_up", "dec": "count_down"}
@@ -155,7 +155,10 @@ def load(p: Printer, op: Op) -> None:
         p.hold(op, combined(f"tl.load({pointer.text}{_keywords(mask)})", element, pointer))
         return
     wanted = op.result.name or "value"
-    names = [p.declare(f"{wanted}_{_PARTS[n]}", element.element, varying=pointer.varying) for n in range(element.count)]
+    names = [
+        p.declare(f"{wanted}_{part_name(n, element.count)}", element.element, varying=pointer.varying)
+        for n in range(element.count)
+    ]
     if pointer.varying:
         helper = p.helper(f"load{element.count}")
         p.line(f"{', '.join(names)} = {helper}({pointer.text}{'' if mask is None else f', {mask.text}'})")

@@ -15,6 +15,7 @@ from porter.ir.simt.builder.c_types import (
     element_of,
     leaves,
     lives_in_memory,
+    moved_at_once,
     offsets,
     size_of,
     units_of,
@@ -22,7 +23,7 @@ from porter.ir.simt.builder.c_types import (
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Elements, Fields, Held, Memory, Number, Parts, Place, RValue, Slot
 from porter.ir.simt.ops import Value
-from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
+from porter.ir.simt.types import Array, Element, Pointer, Scalar, Space, Vector
 
 _MOST_ELEMENTS = 64  # of an array that is part of a value
 
@@ -64,16 +65,67 @@ def _from_memory(b: Builder, place: Memory) -> RValue:
             raw = b.emitter.emit("load", (place.base, place.index), Scalar.U64)
             return Number(b.emitter.emit("bitcast", (raw,), Pointer(element_of(element), Space.GLOBAL)), type_)
         case Scalar():
-            return Number(b.emitter.emit("load", (place.base, place.index), type_), type_)
+            return Number(_loaded(b, place, type_), type_)
         case Record(vector=Vector() as vector):
             moved = b.emitter.emit("load", (place.base, place.index), vector)
             parts = [b.emitter.emit("extract", (moved,), vector.element, index=n) for n in range(vector.count)]
             pairs = zip(type_.fields, parts, strict=True)
             return Fields(type_, tuple((name, Number(part, vector.element)) for (name, _), part in pairs))
+        case Record() if (wide := _moved_at_once(place)) is not None:
+            moved = b.emitter.emit("load", (address_as(b, place, wide), b.zero()), wide)
+            parts = [b.emitter.emit("extract", (moved,), wide.element, index=n) for n in range(wide.count)]
+            return _assembled(type_, [Number(part, wide.element) for part in parts])
         case Record():
             names = [largest(type_)] if type_.union else [name for name, _ in type_.fields]
             return Fields(type_, tuple((name, _part_in_memory(b, place, name)) for name in names))
     raise b.problem("a value of type 'void'")
+
+
+def _loaded(b: Builder, place: Memory, type_: Scalar) -> Value:
+    """Returns a number of memory, which may hold it as another one of its size."""
+    held = _element(place)
+    if held is type_:
+        return b.emitter.emit("load", (place.base, place.index), type_)
+    return b.emitter.emit("bitcast", (b.emitter.emit("load", (place.base, place.index), held),), type_)
+
+
+def _element(place: Memory) -> Element:
+    assert isinstance(place.base.type, Pointer | Array)
+    return place.base.type.element
+
+
+def _moved_at_once(place: Memory) -> Vector | None:
+    """Returns the vector as which a struct in the device's memory is moved; None for one that is moved in parts."""
+    assert isinstance(place.base.type, Pointer | Array)
+    return moved_at_once(place.type) if place.base.type.space is Space.GLOBAL else None
+
+
+def address_as(b: Builder, place: Memory, element: Vector) -> Value:
+    """Returns the address of a place as that of a vector."""
+    return b.emitter.emit("bitcast", (address(b, place),), Pointer(element, Space.GLOBAL))
+
+
+def _assembled(type_: CType, parts: list[Number]) -> RValue:
+    """Returns a value of its numbers, which are taken in order."""
+    match type_:
+        case Record():
+            return Fields(type_, tuple((name, _assembled(kind, parts)) for name, kind in type_.fields))
+        case ArrayOf(element, extents):
+            return Elements(type_, tuple(_assembled(element, parts) for _ in range(prod(extents))))
+    return parts.pop(0)
+
+
+def _numbers(b: Builder, value: RValue) -> Iterator[Number]:
+    """Yields the numbers that a value is made of."""
+    match value:
+        case Fields(parts=parts):
+            for _, part in parts:
+                yield from _numbers(b, part)
+        case Elements(parts=parts):
+            for part in parts:
+                yield from _numbers(b, part)
+        case _:
+            yield _number(b, value)
 
 
 def _part_in_memory(b: Builder, place: Memory, name: str) -> RValue:
@@ -146,25 +198,34 @@ def _to_memory(b: Builder, place: Memory, value: RValue) -> None:
             raw = b.emitter.emit("bitcast", (as_pointer(b, convert(b, _number(b, value), type_).value),), Scalar.U64)
             b.emitter.effect("store", (place.base, place.index, raw))
         case Scalar():
-            b.emitter.effect("store", (place.base, place.index, convert(b, _number(b, value), type_).value))
+            held, number = _element(place), convert(b, _number(b, value), type_).value
+            if held is not type_:
+                number = b.emitter.emit("bitcast", (number,), held)
+            b.emitter.effect("store", (place.base, place.index, number))
         case Record(vector=Vector() as vector):
             parts = [
                 convert(b, _number(b, _part(b, value, type_, name)), vector.element).value for name, _ in type_.fields
             ]
             packed = b.emitter.emit("pack", parts, vector)
             b.emitter.effect("store", (place.base, place.index, packed))
+        case Record() if (wide := _moved_at_once(place)) is not None and isinstance(value, Fields):
+            whole = b.emitter.emit("pack", [number.value for number in _numbers(b, value)], wide)
+            b.emitter.effect("store", (address_as(b, place, wide), b.zero(), whole))
         case Record():
             for name in [largest(type_)] if type_.union else [name for name, _ in type_.fields]:
                 store(b, field(b, place, name), _part(b, value, type_, name))
         case ArrayOf() if isinstance(value, Elements) and len(value.parts) == prod(type_.extents):
-            for part, held in zip(elements(b, place), value.parts, strict=True):
-                store(b, part, held)
+            for inner, one in zip(elements(b, place), value.parts, strict=True):
+                store(b, inner, one)
         case _:
             raise b.problem("an assignment to an array")
 
 
 def copy(b: Builder, to: Memory, source: Memory) -> None:
     """Copies memory number by number: structs with arrays and unions are not values."""
+    if moved_at_once(to.type) is not None and to.type == source.type:
+        store(b, to, load(b, source))
+        return
     for offset, type_ in leaves(to.type):
         store(b, inside(b, to, offset, type_), load(b, inside(b, source, offset, type_)))
 
@@ -196,7 +257,8 @@ def inside(b: Builder, place: Memory, offset: int, type_: CType) -> Memory:
     """The place of a part of type `type_`, `offset` bytes behind the begin of `place`."""
     assert isinstance(place.base.type, Pointer | Array)
     have, want = place.base.type.element, element_of(type_)
-    if have == want and offset % have.bytes == 0:
+    is_bits = isinstance(have, Scalar) and isinstance(want, Scalar) and isinstance(place.type, Record)
+    if (have == want or (is_bits and have.bytes == want.bytes)) and offset % have.bytes == 0:
         return Memory(place.base, plus(b, place.index, offset // have.bytes), type_)
     base = address(b, Memory(place.base, place.index, place.type), Scalar.U8)
     if offset:

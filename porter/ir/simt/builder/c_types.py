@@ -134,7 +134,10 @@ def offsets(record: Record) -> list[int]:
 
 
 def element_of(type_: CType) -> Element:
-    """Returns what memory of `type_` holds in the IR: numbers, vectors, addresses as u64, else bytes."""
+    """Returns what memory of `type_` holds in the IR: numbers, vectors, addresses as u64, else bytes.
+
+    Memory of structs whose numbers lie side by side and have one size is of such numbers: unsigned where they differ.
+    """
     match type_:
         case Scalar():
             return type_
@@ -144,7 +147,47 @@ def element_of(type_: CType) -> Element:
             return element_of(element)
         case Record(vector=Vector() as vector):
             return vector
+        case Record():
+            return _alike(type_) or Scalar.U8
     return Scalar.U8
+
+
+_UNSIGNED = {1: Scalar.U8, 2: Scalar.U16, 4: Scalar.U32, 8: Scalar.U64}
+
+
+def _alike(record: Record) -> Scalar | None:
+    """Returns the number that a struct consists of, and of nothing else; None for structs of several sizes."""
+    if _has_union(record):
+        return None
+    kinds = [kind if isinstance(kind, Scalar) else Scalar.U64 for _, kind in leaves(record)]
+    sizes = {kind.bytes for kind in kinds}
+    if len(sizes) != 1 or size_of(record) != len(kinds) * kinds[0].bytes:
+        return None
+    return kinds[0] if len(set(kinds)) == 1 and kinds[0] is not Scalar.BOOL else _UNSIGNED[kinds[0].bytes]
+
+
+def _has_union(type_: CType) -> bool:
+    match type_:
+        case Record():
+            return type_.union or any(_has_union(kind) for _, kind in type_.fields)
+        case ArrayOf(element, _):
+            return _has_union(element)
+    return False
+
+
+def moved_at_once(type_: CType) -> Vector | None:
+    """Returns the vector as which one access moves a whole struct, which has to be aligned; None for other types."""
+    if not isinstance(type_, Record) or type_.vector is not None or not type_.fields:
+        return None
+    element = _alike(type_)
+    size = size_of(type_)
+    if element is None or any(kind is not element for _, kind in leaves(type_)) or size > _MOST_BYTES:
+        return None
+    count = size // element.bytes
+    return Vector(element, count) if count in (2, 4, 8) and alignment_of(type_) >= size else None
+
+
+_MOST_BYTES = 16  # that one access moves
 
 
 def units_of(type_: CType) -> int:

@@ -74,9 +74,9 @@ def _of_name(b: Builder, callee: Name, node: Call) -> Place:
         return Held(construct(b, resolve.type_of(b, bound, node.line), node.arguments, node.line))
     method = inlining.own_method(b, callee.name)
     if method is not None:
-        methods, this = method
+        methods, this, owner = method
         template = resolve.arguments(b, callee.template)
-        return inlining.function(b, methods, template, given(b, node.arguments), node.line, this=this)
+        return inlining.function(b, methods, template, given(b, node.arguments), node.line, this=this, owner=owner)
     candidates = functions(b, callee.name)
     if candidates and not _is_cudas_own(b, callee, candidates, node):
         template = resolve.arguments(b, callee.template)

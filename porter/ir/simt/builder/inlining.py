@@ -54,7 +54,8 @@ def function(
         for name, argument in bound.items():
             b.bind(name, argument)
         instance = (id(chosen), tuple(sorted((n, repr(a)) for n, a in bound.items())), _bindings_of(type_))
-        with entered(b, chosen, instance), b.scope():
+        owned = type_ if isinstance(type_, Record) else None
+        with entered(b, chosen, instance, owned), b.scope():
             _bind_parameters(b, chosen.parameters, arguments, line)
             return _returned(b, chosen.returns, chosen.body, line)
 
@@ -66,8 +67,10 @@ def _bindings_of(type_: CType | None) -> object:
 class entered:  # noqa: N801 - reads as a word
     """The state while the body of a function is built."""
 
-    def __init__(self, b: Builder, tree: FunctionTree, instance: tuple[object, ...]) -> None:
-        self._b, self._tree, self._instance = b, tree, instance
+    def __init__(
+        self, b: Builder, tree: FunctionTree, instance: tuple[object, ...], owner: Record | None = None
+    ) -> None:
+        self._b, self._tree, self._instance, self._owner = b, tree, instance, owner
 
     def __enter__(self) -> None:
         b, tree = self._b, self._tree
@@ -76,9 +79,11 @@ class entered:  # noqa: N801 - reads as a word
         b.mutable.append(assigned_names(b.unit, tree.body))
         b.addressed.append(addressed_names(tree.body))
         b.instances.append(self._instance)
+        b.owners.append(self._owner)
 
     def __exit__(self, *_: object) -> None:
-        for stack in (self._b.functions, self._b.namespaces, self._b.mutable, self._b.addressed, self._b.instances):
+        b = self._b
+        for stack in (b.functions, b.namespaces, b.mutable, b.addressed, b.instances, b.owners):
             stack.pop()
 
 
@@ -257,13 +262,14 @@ def methods(b: Builder, type_: Record, name: str) -> tuple[FunctionTree, ...]:
     return own
 
 
-def own_method(b: Builder, name: str) -> tuple[tuple[FunctionTree, ...], Place] | None:
-    """The methods of the object whose method is being built that `name` means, and the object."""
+def own_method(b: Builder, name: str) -> tuple[tuple[FunctionTree, ...], Place | None, Record] | None:
+    """The methods that `name` means of the struct whose method is being built, the object, and the struct.
+
+    The object is None in a static method.
+    """
     this = b.find(THIS)
-    if not isinstance(this, Place):
+    type_ = access.place_type(this) if isinstance(this, Place) else b.owners[-1]
+    if not isinstance(type_, Record) or unqualified(name.rpartition("::")[0]) not in ("", unqualified(type_.name)):
         return None
-    type_ = access.place_type(this)
-    owner = unqualified(name.rpartition("::")[0])
-    is_own = isinstance(type_, Record) and owner in ("", unqualified(type_.name))
-    found = methods(b, type_, unqualified(name)) if isinstance(type_, Record) and is_own else ()
-    return (found, this) if found else None
+    found = methods(b, type_, unqualified(name))
+    return (found, this if isinstance(this, Place) else None, type_) if found else None

@@ -58,7 +58,9 @@ def place(b: Builder, node: Name) -> Place:
     if plain in _COORDINATES:
         parts = tuple((axis, _coordinate(b, plain, axis)) for axis in "xyz")
         return Held(Fields(BUILT_IN["uint3"], parts))
-    found = _global(b, node) or _static(b, node)
+    owner = b.owners[-1]
+    found = static_member(b, owner, node.name) if owner is not None else None
+    found = found or _global(b, node) or _static(b, node)
     if found is not None:
         return found
     if b.unit.named(node.name):

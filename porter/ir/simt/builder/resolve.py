@@ -47,10 +47,13 @@ def _named(b: Builder, name: TypeName, line: int) -> CType:
         return type_of(b, bound, line)
     if isinstance(bound, TypeName) and bound.name != name.name and not bound.arguments:  # a template of a template
         return type_of(b, replace(plain, name=bound.name), line)
-    if isinstance(b.find(name.name.rpartition("::")[0]), TypeName) and (member := _member(b, plain, line)) is not None:
+    if "::" in name.name and (member := _member(b, plain, line)) is not None:
         return member
     given = with_constants(b, plain)
-    resolved = b.types.resolved(given, b.namespaces[-1], cast("Bindings", b.bound))
+    bound_names = b.bound
+    if given.arguments:  # the name of a struct within itself is the template's where arguments follow
+        bound_names.pop(given.name, None)
+    resolved = b.types.resolved(given, b.namespaces[-1], cast("Bindings", bound_names))
     found = resolved if resolved is not None else given
     inner = _built_in(found) or _record(b, replace(found, pointers=0), line) or _member(b, found, line)
     if inner is None:
@@ -71,6 +74,8 @@ def _member(b: Builder, name: TypeName, line: int) -> CType | None:
     owner, _, member = name.name.rpartition("::")
     if not owner:
         return None
+    if (owner, member) == ("std::aligned_storage", "type"):
+        return _storage(b, name)
     bound = b.find(owner)
     held = bound if isinstance(bound, TypeName) else TypeName(owner, name.arguments)
     told = definition(b, with_constants(b, held))
@@ -80,6 +85,16 @@ def _member(b: Builder, name: TypeName, line: int) -> CType | None:
         bind_members(b, *told)
         inner = b.find(member)
         return type_of(b, inner, line) if isinstance(inner, TypeName) else None
+
+
+def _storage(b: Builder, name: TypeName) -> CType | None:
+    """`std::aligned_storage<size, alignment>::type`: what one access moves of so many bytes."""
+    given = [expressions.constant(b, one) for one in name.arguments if not isinstance(one, TypeName)]
+    size, alignment = (*given, None, None)[:2]
+    if size is None or (alignment is not None and alignment < size):
+        return None
+    moved: dict[int, CType] = {1: Scalar.U8, 2: Scalar.U16, 4: Scalar.U32, 8: BUILT_IN["uint2"], 16: BUILT_IN["uint4"]}
+    return moved.get(size)
 
 
 def with_constants(b: Builder, name: TypeName) -> TypeName:
@@ -146,7 +161,7 @@ def _record(b: Builder, name: TypeName, line: int) -> Record | None:
             if variable.type.reference:
                 raise b.problem(f"the struct '{tree.name}' holds a reference", variable.line)
             kind = declared(b, variable.type, variable.extents, variable.line)
-            if not variable.name and isinstance(kind, Record) and not kind.union:
+            if not variable.name and isinstance(kind, Record) and (not kind.union or len(kind.fields) == 1):
                 fields += kind.fields
             elif not isinstance(kind, Void):
                 fields.append((variable.name, kind))

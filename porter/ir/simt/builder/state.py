@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from porter.ir.simt.builder.c_types import Record
 from porter.ir.simt.builder.emitter import Emitter
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.values import Binding, Memory, Place, Slot
@@ -47,6 +48,7 @@ class Builder:
     mutable: list[frozenset[str]] = field(default_factory=lambda: [frozenset()])
     addressed: list[frozenset[str]] = field(default_factory=lambda: [frozenset()])
     instances: list[tuple[object, ...]] = field(default_factory=lambda: [()])
+    owners: list[Record | None] = field(default_factory=lambda: [None])  # the structs whose methods are being built
     replaced: dict[Value, Value] = field(default_factory=dict)
     shared: dict[object, Memory] = field(default_factory=dict)
     variables: dict[str, Memory] = field(default_factory=dict)  # of the device

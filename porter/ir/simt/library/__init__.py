@@ -13,6 +13,7 @@ from porter.syntax.read import read_unit
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 
+_ACCESSORS = ("PackedTensorAccessor", "TensorAccessor", "GenericPackedTensorAccessor")
 _LIBRARIES = {  # by what the names begin with that are theirs
     "cub.cuh": ("cub::",),
     "cuda.cuh": ("cuda::",),
@@ -20,6 +21,7 @@ _LIBRARIES = {  # by what the names begin with that are theirs
     "block_votes.cuh": ("__syncthreads_",),
     "warp_functions.cuh": ("WARP_",),
     "float8.cuh": ("__nv_fp8", "__nv_cvt_"),
+    "accessors.cuh": tuple(f"{space}{name}" for space in ("", "at::", "torch::", "c10::") for name in _ACCESSORS),
 }
 
 

@@ -47,7 +47,7 @@ struct thread_block_tile {
     template <typename T>
     __device__ T shfl_down(T value, unsigned delta) const { return __shfl_down_sync(mask(), value, delta, Size); }
     template <typename T>
-    __device__ T shfl_xor(T value, unsigned mask) const { return __shfl_xor_sync(mask(), value, mask, Size); }
+    __device__ T shfl_xor(T value, unsigned bits) const { return __shfl_xor_sync(mask(), value, bits, Size); }
 };
 template <unsigned Size, typename Parent>
 __device__ thread_block_tile<Size> tiled_partition(const Parent& parent) {

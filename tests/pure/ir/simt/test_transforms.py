@@ -9,6 +9,7 @@ from porter.ir.simt.printer import printed
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
@@ -18,7 +19,8 @@ from tests.pure.ir.simt.test_builder import PACKED, built, run
 from tests.pure.ir.simt.test_interpret import by_interpreter, inputs, told_apart
 
 HEAD = "kernel k(%x: ptr<f32, global> = 0, %n: i32 = 1, %p: ptr<u8, global> = 2) {\n"
-PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, with_uniform_conditions)
+PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, with_uniform_conditions,
+          folded_by_ranges)  # fmt: skip
 
 
 def body(text: str) -> str:
@@ -347,6 +349,31 @@ if %1 {
 
 def test_either_of_two_conditions_stays_one_branch():
     leaves_alone(with_uniform_conditions, CONDITION.replace("KIND", "or"))
+
+
+def test_in_a_block_of_a_warp_the_number_of_the_lane_is_that_of_the_thread():
+    before = """
+%thread = thread_index {axis = 0} : u32
+%width = constant {value = 32} : u32
+%warp = div %thread, %width : u32
+%lane = rem %thread, %width : u32
+%is_warp = lt %thread, %width : bool
+%is_first = eq %warp, %lane : bool
+%all = select %is_warp, %lane, %warp : u32
+%one = select %is_first, %all, %warp : u32
+%half = constant {value = 0.5} : f32
+store %x, %one, %half
+"""
+    after = """
+%thread = thread_index {axis = 0} : u32
+%0 = constant {value = 0} : u32
+%is_first = eq %0, %thread : bool
+%one = select %is_first, %thread, %0 : u32
+%half = constant {value = 0.5} : f32
+store %x, %one, %half
+"""
+    check(lambda made: folded_by_ranges(made, ((32, 32), (1, 1), (1, 1))), before, after)
+    leaves_alone(folded_by_ranges, before)
 
 
 @pytest.mark.parametrize("transform", PASSES)
