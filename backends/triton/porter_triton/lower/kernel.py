@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+from porter.contract.records import symbol
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
@@ -102,7 +103,7 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
     """A parameter of the Triton function; a struct's fields are parameters of their own."""
     structs.demand_no_union(type_, line)
     if isinstance(type_, Record):
-        fields = {f: _received(cx, f"{name}_{f}", t, f"{source}.{f}", line) for f, t in type_.fields}
+        fields = {f: _received(cx, symbol(f"{name}_{f}"), t, f"{source}.{f}", line) for f, t in type_.fields}
         return Members(type_, fields)
     if isinstance(type_, Array):
         return _received_array(cx, name, type_, source, line)
