@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from porter_triton.device.source import helpers, with_callees
 from porter_triton.lower.context import Context
@@ -20,7 +21,24 @@ _TOGETHER = re.compile(
 _LANE_BITS = 128  # that a lane should have on their way, and what a device moves at once
 
 
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """What a thread loads: `bits` in all, and whether it waits for one load after another.
+
+    `streams`: it waits in loops that each thread goes through on its own; `gathers`: in loops that hand something on.
+    """
+
+    bits: int
+    streams: bool
+    gathers: bool
+
+
 def threads_per_lane(cx: Context, body: str, helpers_used: Iterable[str]) -> int:
+    """Returns how many threads of the kernel that is lowered a lane should hold."""
+    return lanes_of(Loads(cx.loaded_bits, cx.streams or cx.ahead, cx.gathers), body, helpers_used)
+
+
+def lanes_of(loads: Loads, body: str, helpers_used: Iterable[str]) -> int:
     """One where a thread waits for one load after another, has many on their way or speaks to its warp.
 
     Four where lanes never wait.
@@ -28,12 +46,12 @@ def threads_per_lane(cx: Context, body: str, helpers_used: Iterable[str]) -> int
     An H200 moves at full speed what is on its way in 16 bytes a lane, nine tenths of that in 8, two thirds in 4.
     """
     called = with_callees(helpers_used)
-    if cx.streams or cx.ahead or not _BY_WARP.isdisjoint(called):
+    if loads.streams or not _BY_WARP.isdisjoint(called):
         return 1
     texts = (body, *(helpers()[name].text for name in called))
-    if cx.gathers or any(_TOGETHER.search(text) for text in texts):
+    if loads.gathers or any(_TOGETHER.search(text) for text in texts):
         return 2
-    return 4 if 4 * cx.loaded_bits <= _LANE_BITS else 2
+    return 4 if 4 * loads.bits <= _LANE_BITS else 2
 
 
 def loaded(cx: Context, pointer: Scalar) -> None:

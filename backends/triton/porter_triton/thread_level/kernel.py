@@ -9,7 +9,7 @@ from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
 from porter.ir.simt.builder.c_types import PointerTo, Record
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.kernel import ParameterSource, build, parameter_sources
-from porter.ir.simt.ops import Function, Op, Value, walk
+from porter.ir.simt.ops import Function, Value
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.dead_memory import without_dead_memory
@@ -23,11 +23,13 @@ from porter.ir.simt.types import Pointer, Scalar
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
 from porter_triton.lower.kernel import signature
+from porter_triton.lower.lanes import lanes_of
 from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.lower.naming import Names
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import memory
 from porter_triton.thread_level.expressions import Expression, dtype_name, element_type, type_text
+from porter_triton.thread_level.lanes import loads_of
 from porter_triton.thread_level.printer import Printer
 from porter_triton.thread_level.prologue import begin
 
@@ -64,12 +66,13 @@ def prepared(function: Function, launch: LaunchInfo) -> Function:
     return without_repetition(folded(found))
 
 
-def block_sizes(launch: LaunchInfo) -> tuple[int, ...]:
-    """Returns all sizes that a block of one dimension may have; none where that is not known."""
+def block_sizes(launch: LaunchInfo) -> tuple[tuple[int, int, int], ...]:
+    """Returns all extents that a block may have; none where they are not known."""
     x, *others = launch.block
-    if any(dimension.value != 1 for dimension in others):
+    y, z = (dimension.value for dimension in others)
+    if y is None or z is None:
         return ()
-    return (x.value,) if x.value is not None else x.sizes
+    return tuple((size, y, z) for size in ((x.value,) if x.value is not None else x.sizes))
 
 
 def extents_of(launch: LaunchInfo) -> Extents:
@@ -105,7 +108,7 @@ def print_function(function: Function, launch: LaunchInfo, name: str, sources: S
         tuple(sorted(p.helpers)),
         function.name,
         tuple(p.remarks),
-        _threads_per_lane(function),
+        lanes_of(loads_of(p), body, {call.name for call in p.helpers}),
     )
 
 
@@ -150,12 +153,3 @@ def _is_seen_otherwise(p: Printer, pointer: Value) -> bool:
     users = p.uses.get(pointer, ())
     return any(user.kind == "bitcast" or (user.kind == "offset" and _is_seen_otherwise(p, user.result))
                for user in users)  # fmt: skip
-
-
-def _threads_per_lane(function: Function) -> int:
-    """Returns how many threads of the source a lane holds: one where lanes of a warp exchange values, else two."""
-    return 1 if any(map(_exchanges, walk(function.body))) else 2
-
-
-def _exchanges(op: Op) -> bool:
-    return op.kind in ("shuffle", "vote")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from porter.ir.simt.ops import Block, Function, Op, Value
 from porter.ir.simt.types import Array, Pointer, Space, Type
 
+_WARP_SIZE = 32
 _VARYING = frozenset({"thread_index", "atomic", "vote"})
 
 
@@ -33,9 +34,12 @@ class Uniformity:
         return any(operand in self.varying for operand in op.operands[: 1 if op.kind == "if" else 3])
 
 
-def uniformity(function: Function) -> Uniformity:
-    """Returns what varies in `function`, by iterating until nothing more does."""
-    walk = _Walk()
+def uniformity(function: Function, *, of_warps: bool = False) -> Uniformity:
+    """Returns what varies in `function`, by iterating until nothing more does.
+
+    `of_warps`: among the threads of a warp, in blocks whose rows are whole warps, in place of those of a block.
+    """
+    walk = _Walk(of_warps=of_warps)
     while walk.changed:
         walk.changed = False
         walk.block(function.body, diverged=False)
@@ -43,7 +47,9 @@ def uniformity(function: Function) -> Uniformity:
 
 
 class _Walk:
-    def __init__(self) -> None:
+    def __init__(self, *, of_warps: bool) -> None:
+        self._of_warps = of_warps
+        self._makers: dict[Value, Op] = {}
         self.varying: set[Value] = set()
         self.doubtful: set[Value] = set()
         self.changed = True
@@ -56,7 +62,10 @@ class _Walk:
                 self._simple(op, diverged=diverged)
 
     def _simple(self, op: Op, *, diverged: bool) -> None:
-        if op.kind == "reduce" and op.attribute("scope") == "block":
+        self._makers.update(dict.fromkeys(op.results, op))
+        if op.kind == "reduce" and (self._of_warps or op.attribute("scope") == "block"):
+            return
+        if self._of_warps and self._is_of_warp(op):
             return
         if op.kind in _VARYING or self._any(op.operands) or any(_is_own(value.type) for value in op.operands):
             self._mark(op.results)
@@ -64,6 +73,26 @@ class _Walk:
             self._mark(op.results)
         if (diverged and op.kind in ("load", "shuffle")) or any(value in self.doubtful for value in op.operands):
             self._doubt(op.results)
+
+    def _is_of_warp(self, op: Op) -> bool:
+        """Returns whether an operation gives all threads of a warp one value, whatever else varies."""
+        if op.kind == "vote":
+            return True
+        if op.kind == "thread_index":
+            return op.attribute("axis") != 0
+        if op.kind not in ("div", "shr"):
+            return False
+        by = self._makers.get(op.operands[1])
+        value = by.attribute("value") if by is not None and by.kind == "constant" else None
+        if not isinstance(value, int) or not self._is_thread(op.operands[0]):
+            return False
+        return value > 0 and (value % _WARP_SIZE == 0 if op.kind == "div" else 1 << value >= _WARP_SIZE)
+
+    def _is_thread(self, value: Value) -> bool:
+        maker = self._makers.get(value)
+        if maker is not None and maker.kind == "cast":
+            return self._is_thread(maker.operands[0])
+        return maker is not None and maker.kind == "thread_index" and maker.attribute("axis") == 0
 
     def _control(self, op: Op, *, diverged: bool) -> None:
         apart = Uniformity(self.varying, self.doubtful).diverges(op)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from porter.ir.simt.cleanup import without_dead_code
 from porter.ir.simt.interpret.concrete import Concrete
 from porter.ir.simt.interpret.domain import Data, ExecutionError, numpy_type
 from porter.ir.simt.interpret.exchange import WARP_SIZE
-from porter.ir.simt.interpret.machine import Geometry, Lanes, Machine
+from porter.ir.simt.interpret.machine import Extents, Geometry, Lanes, Machine
 from porter.ir.simt.interpret.memory import Bytes
 from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
@@ -37,26 +38,29 @@ _HUGE = 2**30  # of one number among zeros, which tells where sums are cut off
 _RANGES = ((-_LARGEST, _LARGEST), (-_LARGEST, -1), (1, _LARGEST))
 _DRAWS = 5
 _ALL_LANES = 0xFFFFFFFF
-_WHOLE_WARPS = range(WARP_SIZE, 1024 + 1, WARP_SIZE)
+_WHOLE_WARPS = tuple((threads, 1, 1) for threads in range(WARP_SIZE, 1024 + 1, WARP_SIZE))
 _PLACES = frozenset({"thread_index", "block_extent", "constant", "undefined"})
 
 
-def with_reductions(function: Function, sizes: Sequence[int]) -> Function:
-    """Returns `function`, for blocks of one dimension with any of these `sizes`, with its reductions told as such.
+def with_reductions(function: Function, sizes: Sequence[Extents]) -> Function:
+    """Returns `function`, for blocks of any of these `sizes`, with its reductions told as such.
 
-    Where no size is known, an exchange among all lanes of all warps says that the block has whole warps.
+    Where no size is known the block has one dimension, and an exchange among all lanes of all warps says that it has
+    whole warps.
     """
     while (found := _next(function, sizes)) is not None:
         function = found
     return function
 
 
-def _next(function: Function, sizes: Sequence[int]) -> Function | None:
+def _next(function: Function, sizes: Sequence[Extents]) -> Function | None:
     """Returns `function` with the reductions of one more value; None where there are none."""
-    facts = _Facts(function)
-    for block in facts.uniform_blocks(function.body):
+    facts = _Facts(function, has_whole_warps=all(x % WARP_SIZE == 0 for x, _, _ in sizes))
+    of_all = [(block, ("block", "warp")) for block in facts.uniform_blocks(function.body, facts.uniformity)]
+    of_warps = [(block, ("warp",)) for block in facts.uniform_blocks(function.body, facts.of_warps)]
+    for block, scopes in (*of_all, *of_warps):
         for source, start in facts.sources(block):
-            window = _Window(facts, block, source, start)
+            window = _Window(facts, block, source, start, scopes)
             made = window.reductions(sizes or (_WHOLE_WARPS if window.begins_with_all_lanes else ()))
             if made:
                 return _replaced(function, block, start, made)
@@ -91,9 +95,10 @@ def _with_block(current: Block, old: Block, new: Block) -> Block:
 class _Facts:
     """Holds what is known of one function."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, *, has_whole_warps: bool) -> None:
         self.function = function
         self.uniformity: Uniformity = uniformity(function)
+        self.of_warps = uniformity(function, of_warps=True) if has_whole_warps else self.uniformity
         self.makers, self.uses, self.roots = makers(function), uses(function), roots(function)
         self.parents: dict[Op, tuple[Op, ...]] = {}
         self._note_parents(function.body, ())
@@ -104,12 +109,12 @@ class _Facts:
             for region in op.regions:
                 self._note_parents(region, (*around, op))
 
-    def uniform_blocks(self, block: Block) -> Iterator[Block]:
-        """Yields the blocks that all threads run through together, inner ones first."""
+    def uniform_blocks(self, block: Block, agreed: Uniformity) -> Iterator[Block]:
+        """Yields the blocks that all threads which agree on so much run through together, inner ones first."""
         for op in block.ops:
-            if op.regions and not self.uniformity.diverges(op):
+            if op.regions and not agreed.diverges(op):
                 for region in op.regions:
-                    yield from self.uniform_blocks(region)
+                    yield from self.uniform_blocks(region, agreed)
         yield block
 
     def is_shared(self, op: Op) -> bool:
@@ -160,6 +165,7 @@ class _Window:
     block: Block
     source: Value
     start: int
+    scopes: tuple[str, ...]
     ops: list[Op] = field(default_factory=list)
     prologue: list[Op] = field(default_factory=list)
     tainted: set[Value] = field(default_factory=set)  # what is made of the source
@@ -247,26 +253,26 @@ class _Window:
         mask = self.facts.makers.get(first.operands[-1]) if first.kind == "shuffle" else None
         return mask is not None and mask.kind == "constant" and mask.attribute("value") == _ALL_LANES
 
-    def reductions(self, sizes: Sequence[int]) -> list[_Found]:
+    def reductions(self, sizes: Sequence[Extents]) -> list[_Found]:
         """Returns the reductions of the source that the operations compute in blocks of all these sizes."""
         made = [value for value in _in_branches(self.ops) if value in self.tainted and self.facts.uses.get(value)]
         results = [value for value in made if value.type == self.source.type]
         if not results or not sizes:
             return []
         held: dict[tuple[Value, str, str], list[NDArray[np.bool_]]] = {}
-        valid: list[int] = []
-        for threads in sizes:
-            runs = [run for seed in range(_DRAWS) if (run := self._run(threads, seed)) is not None]
+        valid: list[Extents] = []
+        for block in sizes:
+            runs = [run for seed in range(_DRAWS) if (run := self._run(block, seed)) is not None]
             if len(runs) < _DRAWS:  # for so many threads the memory is too small: nobody launches that
                 continue
-            told = _right(runs, results, threads)
+            told = _right(runs, results, prod(block))
             held = {key: [*held.get(key, []), lanes] for key, lanes in told.items() if not valid or key in held}
-            valid.append(threads)
+            valid.append(block)
         return self._chosen(results, valid, held)
 
-    def _run(self, threads: int, seed: int) -> tuple[Data, Mapping[Value, object]] | None:
-        given = _numbers(threads, seed).astype(numpy_type(self.source.type))
-        machine = Machine(Lanes(Geometry((1, 1, 1), (threads, 1, 1)), 0, 1), Concrete(), Bytes(), {self.source: given})
+    def _run(self, block: Extents, seed: int) -> tuple[Data, Mapping[Value, object]] | None:
+        given = _numbers(prod(block), seed).astype(numpy_type(self.source.type))
+        machine = Machine(Lanes(Geometry((1, 1, 1), block), 0, 1), Concrete(), Bytes(), {self.source: given})
         try:
             with np.errstate(all="ignore"):
                 machine.run(Block((), (*self.prologue, *self.ops, Op("return"))))
@@ -277,12 +283,12 @@ class _Window:
     def _chosen(
         self,
         results: Sequence[Value],
-        sizes: Sequence[int],
+        sizes: Sequence[Extents],
         held: Mapping[tuple[Value, str, str], list[NDArray[np.bool_]]],
     ) -> list[_Found]:
         found: dict[tuple[str, str], list[Value]] = {}
         for value in results:
-            for scope in ("block", "warp"):
+            for scope in self.scopes:
                 kinds = [kind for kind in ("add", "max", "min") if (value, kind, scope) in held]
                 kinds = [kind for kind in kinds if not (kind == "add" and self.compares)]
                 if len(kinds) == 1 and self._is_right(value, sizes, held[value, kinds[0], scope]):
@@ -294,13 +300,13 @@ class _Window:
             for (kind, scope), values in found.items()
         ]  # fmt: skip
 
-    def _is_right(self, value: Value, sizes: Sequence[int], lanes: Sequence[NDArray[np.bool_]]) -> bool:
+    def _is_right(self, value: Value, sizes: Sequence[Extents], lanes: Sequence[NDArray[np.bool_]]) -> bool:
         """Returns whether a value is right in all threads that use it."""
         if all(right.all() for right in lanes):
             return True
         return all(self._is_used_within(user, sizes, lanes) for user in self.facts.uses.get(value, ()))
 
-    def _is_used_within(self, user: Op, sizes: Sequence[int], lanes: Sequence[NDArray[np.bool_]]) -> bool:
+    def _is_used_within(self, user: Op, sizes: Sequence[Extents], lanes: Sequence[NDArray[np.bool_]]) -> bool:
         """Returns whether an operation is run by threads of `lanes` only, by the conditions around it."""
         around = self.facts.parents[user]
         inner = [op for op in around if op not in self._outside()]
@@ -308,7 +314,7 @@ class _Window:
             made = self.facts.place(op.operands[0]) if op.kind == "if" else None
             if made is None or not _stands_in(op.regions[0], user):
                 continue
-            runs = [_evaluated(made, op.operands[0], threads) for threads in sizes]
+            runs = [_evaluated(made, op.operands[0], block) for block in sizes]
             if all((right | ~run).all() for right, run in zip(lanes, runs, strict=True)):
                 return True
         return False
@@ -339,10 +345,10 @@ def _stands_in(region: Block, wanted: Op) -> bool:
     return any(op is wanted for op in walk(region))
 
 
-def _evaluated(made: Sequence[Op], value: Value, threads: int) -> NDArray[np.bool_]:
-    machine = Machine(Lanes(Geometry((1, 1, 1), (threads, 1, 1)), 0, 1), Concrete(), Bytes(), {})
+def _evaluated(made: Sequence[Op], value: Value, block: Extents) -> NDArray[np.bool_]:
+    machine = Machine(Lanes(Geometry((1, 1, 1), block), 0, 1), Concrete(), Bytes(), {})
     machine.run(Block((), (*made, Op("return"))))
-    return np.broadcast_to(machine.data(value), (threads,)).astype(np.bool_)
+    return np.broadcast_to(machine.data(value), (prod(block),)).astype(np.bool_)
 
 
 def _right(

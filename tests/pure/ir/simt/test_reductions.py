@@ -63,7 +63,7 @@ def made(body: str) -> Function:
 
 def reduced(body: str) -> tuple[Function, list[tuple[str, str]]]:
     """The function with its reductions, and which these are."""
-    found = without_dead_memory(with_reductions(made(body), [128]))
+    found = without_dead_memory(with_reductions(made(body), [(128, 1, 1)]))
     verify(found)
     told = [(str(op.attribute("op")), str(op.attribute("scope"))) for op in walk(found.body) if op.kind == "reduce"]
     return found, told
@@ -117,13 +117,13 @@ def test_a_value_of_one_thread_is_a_reduction_where_only_that_thread_uses_it():
 def test_what_computes_something_else_is_left_alone(body):
     body = body.replace("COMBINED", "s[t] + s[t + o]")
     assert [told for told in reduced(body)[1] if told[1] == "block"] == []
-    found, before = with_reductions(made(body), [128]), made(body)
+    found, before = with_reductions(made(body), [(128, 1, 1)]), made(body)
     assert np.array_equal(results(found), results(before))
 
 
 def test_a_block_of_another_size_may_compute_something_else():
     body = TREE.replace("COMBINED", "s[t] + s[t + o]")
-    assert printed(with_reductions(made(body), [128, 64])) == printed(made(body))
+    assert printed(with_reductions(made(body), [(128, 1, 1), (64, 1, 1)])) == printed(made(body))
 
 
 def test_memory_that_something_is_made_of_stays_with_its_barriers():
@@ -146,3 +146,13 @@ kernel k(%x: ptr<f32, global> = 0) {
     assert found == "".join(line for line in text.splitlines(keepends=True) if "unread" not in line).replace(
         '"block"', "block"
     )
+
+
+@pytest.mark.parametrize(("condition", "scopes"), [("threadIdx.y < 3", ["warp"]), ("t < 30", [])])
+def test_warps_of_a_block_of_two_dimensions_are_rows_of_it(condition, scopes):
+    body = f"v = x[threadIdx.y * 32 + t]; if ({condition}) out[threadIdx.y * 32 + t] = warp_sum(v);"
+    found = with_reductions(made(body), [(32, 4, 1)])
+    assert [op.attribute("scope") for op in walk(found.body) if op.kind == "reduce"] == scopes
+    before, after = (run(f, np.arange(128, dtype=np.float32), np.zeros(128, np.float32), block=(32, 4, 1))[1]
+                     for f in (made(body), found))  # fmt: skip
+    assert np.array_equal(before, after, equal_nan=True)

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_triton.port import port
@@ -44,13 +42,3 @@ def test_bytes_and_a_kernel_without_a_launcher():
     )
     assert "tl.store(y + tid, tl.load(" in text
     assert "q.view(torch.uint8)" in text
-
-
-@pytest.mark.parametrize(
-    "value",
-    ["q[0] + 1.f", "-q[0]", "q[0] < q[1]", "q[0] << 1", "q[0] ? 1 : 2", "q[threadIdx.x]", "(int)q[0]"],
-)
-def test_what_is_no_cast_to_a_float_is_refused(value):
-    kernel = f"__global__ void k(float* y, const __nv_fp8_e4m3* q) {{ y[threadIdx.x] = {value}; }}"
-    (finding,) = ported(kernel, "").findings
-    assert "8-bit float" in finding.message
