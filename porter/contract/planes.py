@@ -54,11 +54,12 @@ def _is_size(axis: str, contract: Contract) -> bool:
 def of_planes(contract: Contract, usage: Usage, kernel: Function) -> Contract:
     """`contract` of a kernel alone with each count that it takes apart by several sizes a multiple of these.
 
-    One that is divided by a single size may well end within a row.
+    One that is divided by a single size may well end within a row. A number that is no size, as the step of a window by
+    which a place in a row is divided, makes no planes.
     """
     for found in _Kernel(usage, kernel).planes():
-        size, axes = render(found.count), tuple(map(render, found.axes))
-        if len(axes) > 1 and {size, *axes} <= {*contract.symbols} and size not in axes:
+        size, axes = render(found.count), tuple(a for a in map(render, found.axes) if a in contract.symbols)
+        if len(axes) > 1 and size in contract.symbols and size not in axes:
             contract = multiplied(contract, size, axes)
     return contract
 

@@ -37,3 +37,12 @@ def test_a_kernel_alone_has_whole_planes(body):
 
 def test_rows_of_one_size_may_end_anywhere():
     assert count_of(drafted("y[i] = x[i % W] + x[i / W];")) == "count"
+
+
+def test_the_step_of_a_window_is_no_axis():
+    """A place in a row is divided by it, and the rows are as long as they are."""
+    assert count_of(drafted("int w = i % W, h = (i / W) % H; y[i] = x[h / window] + w;")) == "count * W * H"
+
+
+def test_a_size_that_divides_a_place_in_a_row_is_one():
+    assert count_of(drafted("int w = i % W, h = (i / W) % H; y[i] = x[h / C] + w;")) == "count * W * H * C"
