@@ -35,13 +35,14 @@ from porter.contract.entries import entries, reach
 from porter.contract.expressions import render
 from porter.contract.functors import function_objects
 from porter.contract.instances import Instance
-from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.launch import launch_shape, states_block, template_arguments
 from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void
 from porter.contract.planes import of_planes, planes, taken_apart
 from porter.contract.pointers import is_buffer
 from porter.contract.program_arguments import program_arguments
 from porter.contract.questions import (
+    block_question,
     bound_question,
     callable_question,
     element_question,
@@ -134,8 +135,9 @@ class _Drafter:
         if kind is EntryKind.KERNEL:
             launch, fresh = launch_shape(self.usage, self.function, tuple(self.symbols))
             self.symbols.extend(fresh)
-            if not self.usage.program.launches_of(self.function):
-                self.questions.append(launch_question(self.function.qualified))
+            if not states_block(self.usage, self.function):
+                launched = self.usage.program.launches_of(self.function)
+                self.questions.append((block_question if launched else launch_question)(self.function.qualified))
         arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
         contract = taken_apart(self._contract(kind, arguments, self._conditions(), launch), self._planes())
         if kind is EntryKind.KERNEL:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from porter.contract.body import comparisons, quietly, substitute, written
 from porter.contract.contract import LaunchShape
@@ -74,11 +74,10 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
 
     Threads that never ask where they stand along an axis would all do the same: there is one of them.
     """
+    stated = next(_stated(usage, kernel, _launches(usage, kernel)), None)
+    if stated is not None:
+        return stated
     constants = _constants(usage, kernel)
-    for launch in _launches(usage, kernel):
-        sizes = _numbers(dimensions(_around(usage, kernel, launch), launch.block.text), constants)
-        if sizes is not None:
-            return sizes
     asked = [f"threadIdx.{a}" in used or f"blockDim.{a}" in used for a in _AXES]
     if not any(asked) and not usage.body(kernel).calls:
         return 1, 1, 1
@@ -95,6 +94,20 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
         return edges[1], edges[0], 1
     x, y, z = (edge if axis or rank == 1 else 1 for edge, axis in zip(_DEFAULT_BLOCK[rank], asked, strict=True))
     return x, y, z
+
+
+def states_block(usage: Usage, kernel: Function) -> bool:
+    """Returns whether a launch of `kernel` itself says in numbers how large its blocks are."""
+    return next(_stated(usage, kernel, usage.program.launches_of(kernel)), None) is not None
+
+
+def _stated(usage: Usage, kernel: Function, launches: Iterable[Launch]) -> Iterator[tuple[int, int, int]]:
+    """Yields the blocks of those launches whose extents constants decide."""
+    constants = _constants(usage, kernel)
+    for launch in launches:
+        sizes = _numbers(dimensions(_around(usage, kernel, launch), launch.block.text), constants)
+        if sizes is not None:
+            yield sizes
 
 
 def _own_shared_bytes(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ from porter.contract.contract import Contract, Question, TensorArg
 _EXTENT = "the source does not say how many elements '{name}' has"
 _BOUND = "the source does not say below which bound the values of '{name}' lie"
 _LAUNCH = "the source does not say how '{name}' is launched"
+_BLOCK = "no launch of '{name}' says in numbers how large its blocks are"
 _ELEMENT = "'{name}' points to {type}"
 _TAKEN = "; its bytes are taken to be float32"
 _SCALAR = "'{name}' has the type {type}"
@@ -32,6 +33,11 @@ def bound_question(name: str) -> Question:
 def launch_question(name: str) -> Question:
     """Returns what are the grid and the block of this kernel?"""
     return Question(name, _LAUNCH.format(name=name), _FLAG)
+
+
+def block_question(name: str) -> Question:
+    """Returns the question how many threads a block of this kernel has, where its launches leave that to a run."""
+    return Question(name, _BLOCK.format(name=name), _FLAG)
 
 
 def element_question(name: str, type_: str) -> Question:
@@ -68,8 +74,8 @@ def callable_question(name: str, type_: str) -> Question:
 
 def guessed_launch(contract: Contract) -> Question | None:
     """The question about the launch, where the draft had to guess one."""
-    question = launch_question(contract.entry.name)
-    return question if question in contract.questions else None
+    name = contract.entry.name
+    return next((q for q in (launch_question(name), block_question(name)) if q in contract.questions), None)
 
 
 def unknown_extents(contract: Contract) -> tuple[TensorArg, ...]:

@@ -93,17 +93,11 @@ class Usage:
 
     @cached_property
     def constants(self) -> Mapping[str, Node]:
-        """Object macros and namespace-scope constants with the expressions they stand for."""
-        program = self.program
-        outside = list(program.source.text)
-        for function in (*program.kernels, *program.device_functions, *program.host_functions):
-            start, end = function.span.start, function.span.end
-            outside[start:end] = " " * (end - start)
-        values = {name: nodes[0] for name, nodes in Body("".join(outside)).definitions.items()}
-        for macro in program.macros:
-            if macro.params is None and (node := quietly(macro.body)) is not None:
-                values[macro.name] = node
-        return values
+        """Object macros and namespace-scope constants with the expressions they stand for; the source's own hide those
+        of its headers.
+        """
+        programs = (*(r.program for r in self._read_headers), self.program)
+        return {name: node for program in programs for name, node in _constants(program).items()}
 
     def named_type(self, base: str) -> str:
         """Returns what the type `base` is, by its canonical name; `base` itself where that is not known."""
@@ -194,6 +188,19 @@ class Usage:
     @cached_property
     def _read_headers(self) -> tuple[Read, ...]:
         return tuple(read(header) for header in self.headers)
+
+
+def _constants(program: Program) -> Mapping[str, Node]:
+    """The object macros and namespace-scope constants of one file."""
+    outside = list(program.source.text)
+    for function in (*program.kernels, *program.device_functions, *program.host_functions):
+        start, end = function.span.start, function.span.end
+        outside[start:end] = " " * (end - start)
+    values = {name: nodes[0] for name, nodes in Body("".join(outside)).definitions.items()}
+    for macro in program.macros:
+        if macro.params is None and (node := quietly(macro.body)) is not None:
+            values[macro.name] = node
+    return values
 
 
 def _expanded(macro: Macro, arguments: Sequence[Node | None]) -> str:

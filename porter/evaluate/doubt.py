@@ -108,7 +108,7 @@ def misled(reference: Reference, drafted: Contract) -> str:
         sizes = ", ".join(f"'{symbol}'" for symbol in settled.symbols)
         return f"{_APART.format(sizes)} the original is wrong: {reference.because}"
     if question := guessed_launch(settled):
-        return f"{_asked(question)}; {_launch(settled)} gave: {reference.because or unsound(reference)}"
+        return f"{_asked(question)}; {launch_words(settled)} gave: {reference.because or unsound(reference)}"
     return ""
 
 
@@ -242,7 +242,8 @@ def _asked(*questions: Question) -> str:
     return f"the contract is open: {asked}"
 
 
-def _launch(contract: Contract) -> str:
+def launch_words(contract: Contract) -> str:
+    """Returns the extents of a launch as they are told."""
     launch = contract.entry.launch
     return f"a grid of ({', '.join(launch.grid)}) and a block of ({', '.join(launch.block)})" if launch else "a guess"
 

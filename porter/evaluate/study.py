@@ -14,10 +14,11 @@ from porter.contract.contract import Contract, EntryKind, ScalarArg, Workload
 from porter.contract.findings import contract_findings
 from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.other_values import unvaried
+from porter.contract.questions import guessed_launch, unknown_elements
 from porter.contract.trials import Trials
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
-from porter.evaluate.doubt import misled, misvalued, not_built, still_open, too_slow, unsound
+from porter.evaluate.doubt import launch_words, misled, misvalued, not_built, still_open, too_slow, unsound
 from porter.evaluate.judging import Judging, of_judgement
 from porter.evaluate.jumps import jumping
 from porter.evaluate.migration import Progress
@@ -129,8 +130,8 @@ class Originals:
         is_drafted = settled.entry.launch is not None and not self.stated
         constant = "" if self.stated else _constant(settled, self.sizes)
         guessed = _guessed(settled) if is_drafted else ""
-        words = "" if self.stated else _words(settled)
-        left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, words, _left_out(built)
+        chosen = "" if self.stated else _words(settled), _elements(settled)
+        left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, *chosen, _left_out(built)
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
@@ -250,10 +251,18 @@ def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:
 
 
 def _guessed(contract: Contract) -> str:
-    """Returns what is said of dynamic shared memory of which nothing in the source says how much it is."""
+    """Returns what is said of a launch, or of its dynamic shared memory, that the source says nothing of."""
     launch = contract.entry.launch
-    is_guess = launch is not None and launch.shared_bytes == GUESSED_SHARED_BYTES
-    return f"launched with {GUESSED_SHARED_BYTES} bytes of dynamic shared memory, a guess" if is_guess else ""
+    words = [launch_words(contract)] if guessed_launch(contract) else []
+    if launch is not None and launch.shared_bytes == GUESSED_SHARED_BYTES:
+        words.append(f"{GUESSED_SHARED_BYTES} bytes of dynamic shared memory")
+    return f"launched with {', '.join(words)}, a guess" if words else ""
+
+
+def _elements(contract: Contract) -> str:
+    """Returns what is said of tensors of which neither the source nor the user says what their elements are."""
+    names = [f"'{t.name}'" for t in contract.tensors if t.name in unknown_elements(contract)]
+    return f"the elements of {', '.join(names)} were taken to be float32, a guess" if names else ""
 
 
 def _of_devices(reference: Reference) -> str:

@@ -1,11 +1,13 @@
-"""Dynamic shared memory of a bare kernel: that of the file's own launch, in the kernel's own words, else a guess."""
+"""Launches of a bare kernel: those of the file, in the kernel's own words, else guesses that the draft asks about."""
 
 from pathlib import Path
 
 import pytest
 
+from porter.contract.draft import draft_each
 from porter.contract.expressions import evaluate
 from porter.contract.launch import GUESSED_SHARED_BYTES, launch_shape
+from porter.contract.questions import guessed_launch
 from porter.contract.usage import Usage
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -43,3 +45,39 @@ def test_what_the_launch_asks_for_is_in_the_kernels_words(launch):
 )
 def test_what_hangs_on_anything_else_is_a_guess(launch):
     assert shared_bytes(launch) == GUESSED_SHARED_BYTES
+
+
+HEADER = (
+    "namespace lib { const int BLOCK = 512; inline int threads(int n) { const int BLOCK = 64; return n / BLOCK; } }"
+)
+
+
+def drafted(launch):
+    """The contract of the kernel alone, whose source includes a header with a constant."""
+    host = f"namespace lib {{ void bench(const float* a, float* b, int m, int n) {{ {launch} }} }}"
+    program = parse(Source(Path("op.cu"), f'#include "lib.h"\n{KERNEL}{host}'))
+    (contract,) = draft_each(Usage(program, (Source(Path("lib.h"), HEADER),)), program.kernels)
+    return contract
+
+
+@pytest.mark.parametrize(("block", "threads"), [("128", "128"), ("BLOCK", "512"), ("2 * 32", "64")])
+def test_a_block_of_constants_is_the_sources_own(block, threads):
+    contract = drafted(f"row_sum<<<m, {block}, 64>>>(a, b, m, n);")
+    assert contract.entry.launch.block == (threads, "1", "1")
+    assert guessed_launch(contract) is None
+
+
+@pytest.mark.parametrize(
+    ("launch", "said"),
+    [
+        ("", "the source does not say how 'row_sum' is launched"),
+        (
+            "row_sum<<<m, lib::threads(n)>>>(a, b, m, n);",
+            "no launch of 'row_sum' says in numbers how large its blocks are",
+        ),
+    ],
+)
+def test_any_other_block_is_asked_about(launch, said):
+    question = guessed_launch(drafted(launch))
+    assert question is not None
+    assert question.text == said
