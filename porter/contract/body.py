@@ -201,6 +201,17 @@ def comparisons(node: Node) -> Iterator[Binary]:
         yield from comparisons(child)
 
 
+def truths(node: Node) -> Iterator[Node]:
+    """What a condition asks whether it is true: `flag` and `i == j` of `flag && !(i == j)`."""
+    match node:
+        case Binary("&&" | "||", left, right):
+            yield from (*truths(left), *truths(right))
+        case Unary("!", operand):
+            yield from truths(operand)
+        case _:
+            yield node
+
+
 def walk(node: Node) -> Iterator[Node]:
     """`node` and all below it."""
     yield node

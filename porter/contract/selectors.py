@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from porter.contract.body import Body, comparisons, parsed, written
+from porter.contract.body import Body, comparisons, parsed, truths, written
 from porter.contract.passing import is_name, passed_on
 from porter.contract.scope import Scope
 from porter.contract.syntax import Name, Node, Number
@@ -21,7 +21,8 @@ _CUSTOMARY_BLOCK = 256
 def choices(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
     """The values to try for a parameter that only selects, the first of them to begin with; none for any other one.
 
-    It is switched on, compared for equality, or a bare condition. A value that is not named stands for all such.
+    It is switched on, compared for equality, or asked whether it is true, be it beside other conditions. A value that
+    is not named stands for all such.
     """
     found: list[int] = []
     for inner, alias in passed_on(usage, function, name):
@@ -30,7 +31,7 @@ def choices(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
         if cases := list(_cases(scope, body.words, alias)):
             return _texts([_CUSTOMARY_BLOCK, *cases] if _CUSTOMARY_BLOCK in cases else cases)
         equal = list(_equalities(scope, body, alias))
-        bare = sum(1 for n in body.conditions if n == Name(alias))
+        bare = sum(1 for node in body.conditions for asked in truths(node) if asked == Name(alias))
         forwarded = sum(1 for _, args in body.calls for a in args if is_name(a, alias))
         if _uses(body, alias) > len(equal) + bare + forwarded:
             return ()

@@ -40,12 +40,26 @@ A, B = "a<<<1, 256>>>(x, n);", "b<<<1, 256>>>(x, n);"
         (f"if (mode == 2) {{ {A} }} else {{ {B} }}", ("2", "3")),
         (f"if (mode == 0) {{ {A} }} else if (mode == 1) {{ {B} }}", ("0", "1", "2")),
         (f"if (mode) {{ {A} }} else {{ {B} }}", ("1", "0")),
+        (f"if (!mode) {{ {A} }} else {{ {B} }}", ("1", "0")),
+        (f"if (n > 4 && (mode || n == 2)) {{ {A} }} else {{ {B} }}", ("1", "0")),
     ],
 )
 def test_every_value_that_the_source_tells_apart_is_a_choice(body, choices):
     found = scalar(drafted(body, above="#define FAST 3"))
     assert found.choices == choices
     assert found.value == choices[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"if (m && n > m) {{ {A} }} else {{ {B} }}",
+        f"if (m) {{ a<<<1, 256>>>(x, m); }} else {{ {B} }}",
+        f"while (m && n > 2) {{ {A} m--; }} {B}",
+    ],
+)
+def test_a_number_that_is_used_beside_being_asked_for_has_none(body):
+    assert scalar(drafted(body, "int m")).choices == ()
 
 
 def test_both_values_of_a_flag_are_choices_its_default_first():
