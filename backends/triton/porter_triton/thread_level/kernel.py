@@ -10,6 +10,7 @@ from porter.ir.simt.builder.c_types import PointerTo, Record
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.kernel import ParameterSource, build, parameter_sources
 from porter.ir.simt.ops import Function, Value
+from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.dead_memory import without_dead_memory
@@ -61,6 +62,7 @@ def prepared(function: Function, launch: LaunchInfo) -> Function:
     """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
     extents = extents_of(launch)
     found = folded_by_ranges(folded(arrays_as_values(unrolled(function))), extents)
+    found = folded(arrays_as_columns(found))
     found = without_dead_memory(with_reductions(without_repetition(found), block_sizes(launch)))
     found = with_uniform_conditions(with_uniform_loops(found, extents))
     return without_repetition(folded(found))

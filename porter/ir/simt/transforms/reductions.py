@@ -169,7 +169,7 @@ class _Window:
     ops: list[Op] = field(default_factory=list)
     prologue: list[Op] = field(default_factory=list)
     tainted: set[Value] = field(default_factory=set)  # what is made of the source
-    compares: bool = False
+    compared: set[Value] = field(default_factory=set)  # what is made of a comparison of such
 
     def __post_init__(self) -> None:
         self.known: set[Value] = {self.source}
@@ -188,8 +188,17 @@ class _Window:
                 self._note(part)
             self.known.update(op.results)
             return True
+        if op.kind == "store" and self._fills_other_memory(op):
+            return True
         return not any(part.kind in ("store", "atomic", "shuffle", "vote") and self._is_exchange(part)
                        for part in (op, *inner))  # fmt: skip
+
+    def _fills_other_memory(self, op: Op) -> bool:
+        """Returns whether a store is to shared memory that holds nothing yet: loads find no numbers there then."""
+        roots = self.facts.roots.get(op.operands[0], frozenset({None}))
+        written = {root for part in self.ops for inner in (part, *(o for r in part.regions for o in walk(r)))
+                   if inner.kind == "store" for root in self.facts.roots.get(inner.operands[0], ())}  # fmt: skip
+        return self.facts.is_shared(op) and None not in roots and roots.isdisjoint(written)
 
     def _without_outputs(self, op: Op) -> Op:
         """Returns control without what it stores for others: no value of the block is made of that."""
@@ -232,19 +241,27 @@ class _Window:
         return True
 
     def _note(self, op: Op) -> None:
-        """Follows what is made of the source; memory that it is stored to hands it on."""
-        is_made = any(operand in self.tainted for operand in op.operands)
-        if op.kind == "store" and is_made:
-            self.tainted.add(op.operands[0])
-            self.tainted.update(root for root in self.facts.roots.get(op.operands[0], ()) if root is not None)
-        if op.kind == "load":
-            is_made |= any(root in self.tainted for root in self.facts.roots.get(op.operands[0], ()))
-        yields = [o for region in op.regions for o in region.ops[-1].operands]
-        is_made |= any(value in self.tainted for value in yields)
+        """Follows what is made of the source, and of comparisons of that."""
+        is_made = self._spread(op, self.tainted)
         if is_made:
-            self.tainted.update(op.results)
             self.tainted.update(a for region in op.regions for a in region.arguments if a.type == self.source.type)
-            self.compares |= op.kind in COMPARISONS
+        if is_made and op.kind in COMPARISONS:
+            self.compared.update(op.results)
+        self._spread(op, self.compared)
+
+    def _spread(self, op: Op, held: set[Value]) -> bool:
+        """Adds what an operation makes of `held` to it; memory that it is stored to hands it on."""
+        roots = self.facts.roots.get(op.operands[0], ()) if op.kind in ("load", "store") else ()
+        is_made = any(operand in held for operand in op.operands)
+        if op.kind == "store" and is_made:
+            held.add(op.operands[0])
+            held.update(root for root in roots if root is not None)
+        if op.kind == "load":
+            is_made |= any(root in held for root in roots)
+        is_made |= any(value in held for region in op.regions for value in region.ops[-1].operands)
+        if is_made:
+            held.update(op.results)
+        return is_made
 
     @property
     def begins_with_all_lanes(self) -> bool:
@@ -290,7 +307,7 @@ class _Window:
         for value in results:
             for scope in self.scopes:
                 kinds = [kind for kind in ("add", "max", "min") if (value, kind, scope) in held]
-                kinds = [kind for kind in kinds if not (kind == "add" and self.compares)]
+                kinds = [kind for kind in kinds if not (kind == "add" and value in self.compared)]
                 if len(kinds) == 1 and self._is_right(value, sizes, held[value, kinds[0], scope]):
                     found.setdefault((kinds[0], scope), []).append(value)
                     break

@@ -9,6 +9,7 @@ from porter.ir.simt.builder.kernel import build
 from porter.ir.simt.ops import Function, walk
 from porter.ir.simt.parser import parsed
 from porter.ir.simt.printer import printed
+from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.dead_memory import without_dead_memory
 from porter.ir.simt.transforms.folding import folded
@@ -82,6 +83,7 @@ def results(function: Function) -> np.ndarray:
         (TREE.replace("COMBINED", "s[t] < s[t + o] ? s[t] : s[t + o]"), "min", "block"),
         (TWO_STAGES, "add", "block"),
         ("out[t] = warp_sum(v);", "add", "warp"),
+        ("v = warp_sum(v); out[t] = v > 0 ? 1 / v : 0;", "add", "warp"),
         ("v = first_sum(v); if (t % 32 == 0) out[t / 32] = v;", "add", "warp"),
     ],
 )
@@ -119,6 +121,32 @@ def test_what_computes_something_else_is_left_alone(body):
     assert [told for told in reduced(body)[1] if told[1] == "block"] == []
     found, before = with_reductions(made(body), [(128, 1, 1)]), made(body)
     assert np.array_equal(results(found), results(before))
+
+
+TWO_TREES = """
+  __shared__ float2 s[128];
+  s[t] = make_float2(v, FACTOR * v);
+  __syncthreads();
+  for (int o = 64; o > 0; o >>= 1) { if (t < o) { s[t].x += s[t + o].x; s[t].y += s[t + o].y; } __syncthreads(); }
+  out[t] = s[0].x * 1000 + s[0].y;
+"""
+
+
+def test_trees_of_the_numbers_of_a_vector_are_a_reduction_each():
+    before = arrays_as_columns(made(TWO_TREES.replace("FACTOR", "t")))
+    found = without_dead_memory(with_reductions(folded(before), [(128, 1, 1)]))
+    verify(found)
+    assert [op.attribute("op") for op in walk(found.body) if op.kind == "reduce"] == ["add", "add"]
+    assert not [op for op in walk(found.body) if op.kind in ("array", "while", "for")]
+    assert np.array_equal(results(found), results(before))
+
+
+def test_what_is_made_of_memory_that_something_else_was_put_into_is_no_reduction():
+    body = "__shared__ float other[128]; s[t] = v; other[t] = x[127 - t]; __syncthreads();"
+    body = TREE.replace("COMBINED", "s[t] + s[t + o]").replace("s[t] = v;\n  __syncthreads();", body)
+    body = body.replace("out[t] = s[0]", "out[t] = s[0] + other[t]")
+    found = with_reductions(made(body), [(128, 1, 1)])
+    assert np.array_equal(results(found), results(made(body)))
 
 
 def test_a_block_of_another_size_may_compute_something_else():

@@ -6,6 +6,7 @@ import pytest
 from porter.ir.simt.ops import walk
 from porter.ir.simt.parser import parsed
 from porter.ir.simt.printer import printed
+from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
 from porter.ir.simt.transforms.folding import folded
@@ -349,6 +350,46 @@ if %1 {
 
 def test_either_of_two_conditions_stays_one_branch():
     leaves_alone(with_uniform_conditions, CONDITION.replace("KIND", "or"))
+
+
+def test_a_shared_array_of_structs_is_an_array_for_each_field():
+    before = """
+%thread = thread_index {axis = 0} : u32
+%s = array : array<f32x2, 32, shared>
+%zero = constant {value = 0} : u32
+%0 = load %x, %thread : f32
+%1 = pack %0, %0 : f32x2
+store %s, %thread, %1
+barrier {scope = "block"}
+%2 = offset %s, %thread : ptr<f32x2, shared>
+%3 = bitcast %2 : ptr<u8, shared>
+%four = constant {value = 4} : i32
+%4 = offset %3, %four : ptr<u8, shared>
+%5 = bitcast %4 : ptr<f32, shared>
+%6 = load %5, %zero : f32
+store %x, %thread, %6
+"""
+    made = folded(arrays_as_columns(parsed(body(before))))
+    verify(made)
+    arrays = [str(op.result.type) for op in walk(made.body) if op.kind == "array"]
+    assert arrays == ["array<f32, 32, shared>", "array<f32, 32, shared>"]
+    assert not [op for op in walk(made.body) if op.kind in ("bitcast", "offset")]
+
+
+def test_a_shared_array_of_numbers_stays_one():
+    text = """
+%thread = thread_index {axis = 0} : u32
+%s = array : array<f32, 32, shared>
+%0 = load %x, %thread : f32
+store %s, %thread, %0
+barrier {scope = block}
+%1 = constant {value = 3} : u32
+%2 = mul %thread, %1 : u32
+%3 = rem %2, %1 : u32
+%4 = load %s, %3 : f32
+store %x, %thread, %4
+"""
+    leaves_alone(arrays_as_columns, text)
 
 
 def test_in_a_block_of_a_warp_the_number_of_the_lane_is_that_of_the_thread():
