@@ -27,6 +27,7 @@ from porter.source.arithmetic_types import arithmetic
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
 
 COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
+_STATEMENTS = frozenset(("if", "while", "for", "switch"))  # with parentheses behind them, and no functions
 _MAX_DEPTH = 12
 _MAX_NODES = 400
 
@@ -125,7 +126,7 @@ class Body:
     def _calls(self) -> Iterator[tuple[int, str, list[list[Token]]]]:
         words = self.words
         for i, word in enumerate(words[:-1]):
-            if word.kind is not TokenKind.IDENTIFIER:
+            if word.kind is not TokenKind.IDENTIFIER or word.text in _STATEMENTS:
                 continue
             opening = i + 1
             if words[opening].text == "<" and (close := match_bracket(words, opening)) is not None:

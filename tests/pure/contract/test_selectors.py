@@ -54,7 +54,8 @@ def test_every_value_that_the_source_tells_apart_is_a_choice(body, choices):
     "body",
     [
         f"if (m && n > m) {{ {A} }} else {{ {B} }}",
-        f"if (m) {{ a<<<1, 256>>>(x, m); }} else {{ {B} }}",
+        f"if (m) {{ b<<<m, 256>>>(x, n); }} else {{ {A} }}",
+        f"if (!m) {{ {A} }} {B} n = n * m;",
         f"while (m && n > 2) {{ {A} m--; }} {B}",
     ],
 )

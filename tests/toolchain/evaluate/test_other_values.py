@@ -26,6 +26,15 @@ __global__ void picked(const float* x, float* y, int n, int stride) {
 }
 void run(const float* x, float* y, int n, int stride) { picked<<<(n + 255) / 256, 256>>>(x, y, n, stride); }
 """
+GROWN = """
+__global__ void grown(const int* x, int* y, int n, int factor) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int v = i < n ? x[i] : 0;
+    if (factor) v *= factor;
+    if (i < n) y[i] = v;
+}
+void run(const int* x, int* y, int n, int factor) { grown<<<(n + 255) / 256, 256>>>(x, y, n, factor); }
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +79,8 @@ def test_a_number_that_the_original_takes_no_other_value_of_is_named(held):
     entry = held(STRIDED)
     assert isinstance(entry.outcome, Verified)
     assert "no drafted workload has another value than stride = 2" in reason(entry.outcome)
+
+
+def test_a_factor_that_is_asked_for_first_is_not_one_alone(held):
+    assert isinstance(held(GROWN).outcome, Verified)
+    assert isinstance(held(GROWN, "v *= factor", "v *= 1").outcome, Wrong)
