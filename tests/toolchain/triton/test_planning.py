@@ -96,3 +96,12 @@ def forward(x):
     (first, *_), _ = runs(body, calls=1)
     described = [side.described.partition(": ")[2] for side in first.coverage.missing]
     assert described == ["`n > 1000` is never true", "`e != 0` is never false"]
+
+
+def test_a_call_that_plans_too_much_does_not_refuse_a_smaller_one(tmp_path):
+    path = tmp_path / "candidate.py"
+    path.write_text(HEAD + "def forward(x):\n    return [launch(x, torch.empty_like(x)) for _ in x.split(1)][-1]\n")
+    long, short = (Job((TensorValue(DType.FLOAT32, (count,), numbers(count)),)) for count in (6_000, 30))
+    with calls_of(path, tmp_path, Limits(cpu_s=10.0)) as made:
+        assert "more than 5000 steps" in made.plan(Function("forward"), long)
+        assert made.run(Function("forward"), short).finished

@@ -62,7 +62,12 @@ class Recorder:
         return self.streams[-1] if self.streams else MAIN_STREAM
 
     def begin(self, answers: tuple[tuple[Number, ...], ...] | None, *, alone: bool = False) -> None:
-        """A call begins, whose reads are answered with `answers` where there are some, else with zeros if `alone`."""
+        """A call begins, whose reads are answered with `answers` where there are some, else with zeros if `alone`.
+
+        An earlier call that was too long, at larger sizes, is no reason to refuse this one.
+        """
+        if self.refused is not None and self.refused.kind == FaultKind.RESOURCE.value:
+            self.refused = None
         self._answers = None if answers is None else list(answers)
         self._zeros_left = MOST_READ if alone and answers is None else None
         self.streams.clear()
