@@ -270,3 +270,42 @@ def scanned_before(values):
     """The sum of the elements before each one."""
     index = tl.arange(0, values.shape[0])
     return tl.where(index == 0, 0, tl.gather(scanned(values), tl.maximum(index - 1, 0), 0)).to(values.dtype)
+
+
+@triton.jit
+def block_product(value):
+    """The product over all threads."""
+    return tl.reduce(value, 0, multiplied)
+
+
+@triton.jit
+def scan_sum(value, width: tl.constexpr, backward: tl.constexpr):
+    """The sum of the threads of a segment up to each one, from its end where `backward`."""
+    return tl.reshape(tl.cumsum(segments(value, width), 1, backward), value.shape).to(value.dtype)
+
+
+@triton.jit
+def scan_product(value, width: tl.constexpr, backward: tl.constexpr):
+    """The product of the threads of a segment up to each one, from its end where `backward`."""
+    return tl.reshape(tl.associative_scan(segments(value, width), 1, multiplied, backward), value.shape)
+
+
+@triton.jit
+def scan_max(value, width: tl.constexpr, backward: tl.constexpr):
+    """The maximum of the threads of a segment up to each one, from its end where `backward`."""
+    return tl.reshape(tl.associative_scan(segments(value, width), 1, larger, backward), value.shape)
+
+
+@triton.jit
+def scan_min(value, width: tl.constexpr, backward: tl.constexpr):
+    """The minimum of the threads of a segment up to each one, from its end where `backward`."""
+    return tl.reshape(tl.associative_scan(segments(value, width), 1, smaller, backward), value.shape)
+
+
+@triton.jit
+def scan_before(scan, first, width: tl.constexpr, backward: tl.constexpr):
+    """What a scan has in the thread before each one, `first` where a segment begins."""
+    index = tl.arange(0, scan.shape[0])
+    step: tl.constexpr = 1 if backward else -1
+    begins = index % width == (width - 1 if backward else 0)
+    return tl.where(begins, first, tl.gather(scan, tl.where(begins, index, index + step), 0)).to(scan.dtype)

@@ -20,6 +20,7 @@ _SHUFFLES = {"index": "shuffle", "up": "shuffle_up", "down": "shuffle_down", "xo
 _VOTES = {"all": "warp_all", "any": "warp_any", "ballot": "ballot"}
 _BLOCK_REDUCTIONS = {"add": "tl.sum", "min": "tl.min", "max": "tl.max"}
 _WARP_REDUCTIONS = {"add": "warp_sum", "min": "warp_min", "max": "warp_max"}
+_SCANS = {"add": "scan_sum", "min": "scan_min", "max": "scan_max", "mul": "scan_product"}
 _ALL_LANES = 0xFFFFFFFF
 _WARP_SIZE = 32
 
@@ -76,20 +77,41 @@ def reduce(p: Printer, op: Op) -> None:
     assert isinstance(type_, Scalar)
     value = p.spread(p.typed(p.value(op.operands[0]), type_))
     lanes = p.mask.lanes
-    if op.attribute("scope") == "warp":
+    if op.attribute("scope") == "warp" and kind in _WARP_REDUCTIONS:
         active = p.spread(literal(True, Scalar.BOOL)) if lanes is None else lanes
         p.hold(op, combined(f"{p.helper(_WARP_REDUCTIONS[kind])}({value.text}, {active.text})", type_, value, active))
         return
     if lanes is not None:
         value = where(lanes, value, literal(_neutral(kind, type_), type_), type_)
-    made = combined(f"{_BLOCK_REDUCTIONS[kind]}({value.text}, axis=0)", type_, value)
+    if op.attribute("scope") == "warp":
+        p.hold(op, combined(f"{p.helper('segment_product')}({value.text}, {_WARP_SIZE})", type_, value))
+        return
+    text = f"{_BLOCK_REDUCTIONS[kind]}({value.text}, axis=0)" if kind in _BLOCK_REDUCTIONS else ""
+    made = combined(text or f"{p.helper('block_product')}({value.text})", type_, value)
     p.hold(op, replace(made, varying=False))
+
+
+def scan(p: Printer, op: Op) -> None:
+    """The numbers of the threads that run up to each one, of the block or of its warp."""
+    kind, type_ = str(op.attribute("op")), op.result.type
+    assert isinstance(type_, Scalar)
+    value = p.spread(p.typed(p.value(op.operands[0]), type_))
+    if p.mask.lanes is not None:
+        value = where(p.mask.lanes, value, literal(_neutral(kind, type_), type_), type_)
+    width = p.threads if op.attribute("scope") == "block" else str(_WARP_SIZE)
+    backward = bool(op.attribute("backward"))
+    made = combined(f"{p.helper(_SCANS[kind])}({value.text}, {width}, {backward})", type_, value)
+    if op.attribute("exclusive"):
+        first = literal(_neutral(kind, type_), type_).text
+        made = combined(f"{p.helper('scan_before')}({made.text}, {first}, {width}, {backward})", type_, made)
+    p.hold(op, made)
 
 
 def _neutral(kind: str, type_: Scalar) -> float:
     """Returns the number that changes nothing."""
-    if kind == "add":
-        return 0.0 if type_.is_float else 0
+    if kind in ("add", "mul"):
+        whole = 1 if kind == "mul" else 0
+        return float(whole) if type_.is_float else whole
     if type_.is_float:
         return -math.inf if kind == "max" else math.inf
     low, high = limits(type_) or (0, 0)

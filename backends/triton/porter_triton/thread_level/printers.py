@@ -82,6 +82,7 @@ PRINTERS: Mapping[str, Callable[[Printer, Op], None]] = {
     "shuffle": exchange.shuffle,
     "vote": exchange.vote,
     "reduce": exchange.reduce,
+    "scan": exchange.scan,
     "assert": exchange.check,
     "print": exchange.left_out,
     "if": branches.branch,

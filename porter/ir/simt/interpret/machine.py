@@ -383,6 +383,24 @@ def _vote(machine: Machine, op: Op) -> None:
 
 def _reduce(machine: Machine, op: Op) -> None:
     """Puts the values of lanes together one after the other."""
+    machine.values[op.result] = _accumulated(machine, op, lambda step, own: np.full(own.shape, step))
+
+
+def _scan(machine: Machine, op: Op) -> None:
+    """Puts the values of the lanes up to each one together, one after the other."""
+    last = -1 if op.attribute("exclusive") else 0
+    if op.attribute("backward"):
+        made = _accumulated(machine, op, lambda step, own: np.where(own + step - last < _FAR, own + step - last, _FAR))
+    else:
+        made = _accumulated(machine, op, lambda step, own: np.where(step <= own + last, step, _FAR))
+    machine.values[op.result] = made
+
+
+_FAR = 1 << 20  # a thread that no block has
+
+
+def _accumulated(machine: Machine, op: Op, thread_at: Callable[[int, Data], Data]) -> Data:
+    """Returns for each lane the values of those put together that a row of steps names by their places in its row."""
     type_, kind = value_type(op.result.type), str(op.attribute("op"))
     threads = machine.lanes.threads
     width = threads if op.attribute("scope") == "block" else exchange.WARP_SIZE
@@ -390,16 +408,20 @@ def _reduce(machine: Machine, op: Op) -> None:
     lanes = np.arange(len(machine.lanes))
     thread = lanes % threads
     first = lanes - thread % width
-    total, found = value.copy(), np.zeros(machine.mask.shape, np.bool_)
+    neutral = np.full(machine.mask.shape, 1 if kind == "mul" else 0, value.dtype)
+    total, found = neutral if op.kind == "scan" else value.copy(), np.zeros(machine.mask.shape, np.bool_)
     for step in range(min(width, threads)):
-        source = first + step
-        takes = (source - lanes + thread < threads) & machine.mask[np.minimum(source, len(lanes) - 1)]
-        other = value[np.minimum(source, len(lanes) - 1)]
+        place = thread_at(step, thread % width)
+        source = first + place
+        takes = (place < width) & (source - lanes + thread < threads)
+        source = np.where(takes, source, lanes)
+        takes &= machine.mask[source]
+        other = value[source]
         put = machine.domain.apply(kind, type_, [type_, type_], [total, other]) if type_.is_float else integers.apply(
             kind, type_, total, other)  # fmt: skip
         total = np.where(takes, np.where(found, put, other), total)
         found |= takes
-    machine.values[op.result] = total
+    return total
 
 
 def _assert(machine: Machine, op: Op) -> None:
@@ -426,6 +448,7 @@ _SPECIAL: Mapping[str, Callable[[Machine, Op], None]] = {
     "shuffle": _shuffle,
     "vote": _vote,
     "reduce": _reduce,
+    "scan": _scan,
     "assert": _assert,
     "print": lambda _machine, _op: None,
 }

@@ -1,11 +1,13 @@
-"""Recognises reductions of a block or warp by carrying them out: `reduce` takes the place of what they exchange.
+"""Recognises reductions and scans of a block or warp by carrying them out: `reduce` and `scan` replace exchanges.
 
 What threads exchange by shuffles and through shared memory is run for a block on random numbers in place of the one
-that each thread puts in. A value that is the sum, or an extreme, of all of them is that reduction, whatever the steps
-between were: trees, two stages, loops. Nothing is matched but what is computed.
+that each thread puts in. A value that is the sum, or an extreme, of all of them is that reduction, and one of those up
+to the thread's own is a scan, whatever the steps between were: trees, two stages, loops. Nothing is matched but what is
+computed.
 
 For the numbers to tell, control and addresses may only depend on the thread's place; where values are compared, only an
-extreme is believed. Some values are right in a few threads only; then only these may use them.
+extreme is believed. Some values are right in a few threads only; then only these may use them. What is loaded under a
+condition that is not known is run as if it held in all threads.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -29,15 +32,13 @@ from porter.ir.simt.interpret.machine import Extents, Geometry, Lanes, Machine
 from porter.ir.simt.interpret.memory import Bytes
 from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
+from porter.ir.simt.transforms.combinations import DRAWS, Combination, numbers, reductions, scans
 from porter.ir.simt.transforms.rewriting import Replacement, rewritten_ops
 from porter.ir.simt.types import Array, Pointer, Scalar, Space
 
 _TYPES = (Scalar.F32, Scalar.F64, Scalar.I32, Scalar.I64)  # whose sums of small numbers are exact
-_LARGEST = 6000  # of the numbers, so that 1,024 of them add up in 24 bits
-_HUGE = 2**30  # of one number among zeros, which tells where sums are cut off
-_RANGES = ((-_LARGEST, _LARGEST), (-_LARGEST, -1), (1, _LARGEST))
-_DRAWS = 5
 _ALL_LANES = 0xFFFFFFFF
+_MOST_SIZES = 2  # of blocks for which scans are looked for
 _WHOLE_WARPS = tuple((threads, 1, 1) for threads in range(WARP_SIZE, 1024 + 1, WARP_SIZE))
 _PLACES = frozenset({"thread_index", "block_extent", "constant", "undefined"})
 
@@ -169,6 +170,8 @@ class _Window:
     ops: list[Op] = field(default_factory=list)
     prologue: list[Op] = field(default_factory=list)
     tainted: set[Value] = field(default_factory=set)  # what is made of the source
+    guarded: set[Op] = field(default_factory=set)  # operations under conditions that are not known
+    multiplies: bool = False  # numbers of the source with each other
     compared: set[Value] = field(default_factory=set)  # what is made of a comparison of such
 
     def __post_init__(self) -> None:
@@ -190,8 +193,19 @@ class _Window:
             return True
         if op.kind == "store" and self._fills_other_memory(op):
             return True
+        for part in inner if op.kind == "if" else ():
+            self._take_load(part)
         return not any(part.kind in ("store", "atomic", "shuffle", "vote") and self._is_exchange(part)
                        for part in (op, *inner))  # fmt: skip
+
+    def _take_load(self, op: Op) -> None:
+        """Takes an operation in that is run under a condition which is not known, if it changes nothing."""
+        if op.kind in ("yield", "store", "shuffle") or op.regions or not self._is_carried_out(op, []):
+            return
+        self.ops.append(op)
+        self.guarded.add(op)
+        self._note(op)
+        self.known.update(op.results)
 
     def _fills_other_memory(self, op: Op) -> bool:
         """Returns whether a store is to shared memory that holds nothing yet: loads find no numbers there then."""
@@ -245,6 +259,7 @@ class _Window:
         is_made = self._spread(op, self.tainted)
         if is_made:
             self.tainted.update(a for region in op.regions for a in region.arguments if a.type == self.source.type)
+        self.multiplies |= op.kind == "mul" and all(operand in self.tainted for operand in op.operands)
         if is_made and op.kind in COMPARISONS:
             self.compared.update(op.results)
         self._spread(op, self.compared)
@@ -271,50 +286,62 @@ class _Window:
         return mask is not None and mask.kind == "constant" and mask.attribute("value") == _ALL_LANES
 
     def reductions(self, sizes: Sequence[Extents]) -> list[_Found]:
-        """Returns the reductions of the source that the operations compute in blocks of all these sizes."""
+        """Returns what of the source the operations compute in blocks of all these sizes."""
         made = [value for value in _in_branches(self.ops) if value in self.tainted and self.facts.uses.get(value)]
         results = [value for value in made if value.type == self.source.type]
         if not results or not sizes:
             return []
-        held: dict[tuple[Value, str, str], list[NDArray[np.bool_]]] = {}
+        asked = [one for one in (*reductions(), *(scans() if len(sizes) <= _MOST_SIZES else ()))
+                 if one.scope in self.scopes and (one.op != "mul" or self.multiplies)]  # fmt: skip
+        held: dict[tuple[Value, Combination], list[NDArray[np.bool_]]] = {}
         valid: list[Extents] = []
         for block in sizes:
-            runs = [run for seed in range(_DRAWS) if (run := self._run(block, seed)) is not None]
-            if len(runs) < _DRAWS:  # for so many threads the memory is too small: nobody launches that
-                continue
-            told = _right(runs, results, prod(block))
-            held = {key: [*held.get(key, []), lanes] for key, lanes in told.items() if not valid or key in held}
-            valid.append(block)
+            told: dict[tuple[Value, Combination], NDArray[np.bool_]] = {}
+            for factors in (False, True) if self.multiplies else (False,):
+                runs = [run for seed in range(DRAWS) if (run := self._run(block, seed, factors=factors)) is not None]
+                if len(runs) < DRAWS:  # for so many threads the memory is too small: nobody launches that
+                    break
+                kinds = [one for one in asked if (one.op == "mul") == factors]
+                told |= _right(runs, results, kinds, prod(block))
+            else:
+                held = {key: [*held.get(key, []), lanes] for key, lanes in told.items() if not valid or key in held}
+                valid.append(block)
         return self._chosen(results, valid, held)
 
-    def _run(self, block: Extents, seed: int) -> tuple[Data, Mapping[Value, object]] | None:
-        given = _numbers(prod(block), seed).astype(numpy_type(self.source.type))
+    def _run(self, block: Extents, seed: int, *, factors: bool) -> tuple[Data, Mapping[Value, object]] | None:
+        given = numbers(prod(block), seed, factors=factors).astype(numpy_type(self.source.type))
         machine = Machine(Lanes(Geometry((1, 1, 1), block), 0, 1), Concrete(), Bytes(), {self.source: given})
         try:
             with np.errstate(all="ignore"):
                 machine.run(Block((), (*self.prologue, *self.ops, Op("return"))))
         except ExecutionError:
-            return None
+            if not self.guarded:
+                return None
+            self.ops = [op for op in self.ops if op not in self.guarded]  # they lead out of memory in some threads
+            self.guarded = set()
+            return self._run(block, seed, factors=factors)
         return given, machine.values
 
     def _chosen(
         self,
         results: Sequence[Value],
         sizes: Sequence[Extents],
-        held: Mapping[tuple[Value, str, str], list[NDArray[np.bool_]]],
+        held: Mapping[tuple[Value, Combination], list[NDArray[np.bool_]]],
     ) -> list[_Found]:
-        found: dict[tuple[str, str], list[Value]] = {}
+        found: dict[Combination, list[Value]] = {}
         for value in results:
-            for scope in self.scopes:
-                kinds = [kind for kind in ("add", "max", "min") if (value, kind, scope) in held]
-                kinds = [kind for kind in kinds if not (kind == "add" and value in self.compared)]
-                if len(kinds) == 1 and self._is_right(value, sizes, held[value, kinds[0], scope]):
-                    found.setdefault((kinds[0], scope), []).append(value)
+            told = [one for key, one in held if key is value]
+            told = [one for one in told if not (one.op in ("add", "mul") and value in self.compared)]
+            for kind, scope in product(("reduce", "scan"), self.scopes):
+                fitting = [one for one in told if one.kind == kind and one.scope == scope]
+                fitting = [one for one in fitting if self._is_right(value, sizes, held[value, one])]
+                if len(fitting) == 1:
+                    found.setdefault(fitting[0], []).append(value)
                     break
         return [
-            _Found(Op("reduce", (self.source,), (Value(self.source.type, values[-1].name),),
-                      (("op", kind), ("scope", scope))), tuple(values))
-            for (kind, scope), values in found.items()
+            _Found(Op(one.kind, (self.source,), (Value(self.source.type, values[-1].name),), one.attributes),
+                   tuple(values))
+            for one, values in found.items()
         ]  # fmt: skip
 
     def _is_right(self, value: Value, sizes: Sequence[Extents], lanes: Sequence[NDArray[np.bool_]]) -> bool:
@@ -340,16 +367,6 @@ class _Window:
         return frozenset(self.facts.parents[self.block.ops[0]])
 
 
-def _numbers(threads: int, seed: int) -> Data:
-    """Returns what threads put in: numbers of both signs, of one, or one that is far from the others."""
-    chance = np.random.default_rng(seed)
-    if seed < len(_RANGES):
-        return chance.integers(*_RANGES[seed], threads, endpoint=True)
-    given = np.zeros(threads, np.int64)
-    given[chance.integers(threads)] = (_HUGE, -_HUGE)[seed % 2]
-    return given
-
-
 def _in_branches(ops: Sequence[Op]) -> Iterator[Value]:
     """Yields the results of operations, and of those in branches among them, each of which runs once."""
     for op in ops:
@@ -369,20 +386,23 @@ def _evaluated(made: Sequence[Op], value: Value, block: Extents) -> NDArray[np.b
 
 
 def _right(
-    runs: Sequence[tuple[Data, Mapping[Value, object]]], results: Sequence[Value], threads: int
-) -> dict[tuple[Value, str, str], NDArray[np.bool_]]:
-    """Returns for each result, kind and scope the threads in which it is that reduction, where there are any."""
+    runs: Sequence[tuple[Data, Mapping[Value, object]]],
+    results: Sequence[Value],
+    asked: Sequence[Combination],
+    threads: int,
+) -> dict[tuple[Value, Combination], NDArray[np.bool_]]:
+    """Returns for each result and combination the threads in which it is that, where there are any."""
     told = {}
-    for kind, function in (("add", np.add), ("max", np.maximum), ("min", np.minimum)):
-        for scope, width in (("block", threads), ("warp", WARP_SIZE)):
-            if scope == "warp" and threads <= WARP_SIZE:
-                continue
-            begins = np.arange(0, threads, width)
-            expected = [np.repeat(function.reduceat(given, begins), width)[:threads] for given, _ in runs]
-            for value in results:
-                lanes = np.ones(threads, np.bool_)
-                for (_, values), wanted in zip(runs, expected, strict=True):
-                    lanes &= np.broadcast_to(np.asarray(values.get(value, np.nan)), (threads,)) == wanted
-                if lanes.any():
-                    told[value, kind, scope] = lanes
+    for one in asked:
+        if one.scope == "warp" and threads <= WARP_SIZE:
+            continue
+        expected = [one.of(given) for given, _ in runs]
+        for value in results:
+            lanes = np.ones(threads, np.bool_)
+            for (_, values), wanted in zip(runs, expected, strict=True):
+                lanes &= np.broadcast_to(np.asarray(values.get(value, np.nan)), (threads,)) == wanted
+                if not lanes.any():
+                    break
+            else:
+                told[value, one] = lanes
     return told

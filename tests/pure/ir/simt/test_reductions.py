@@ -123,6 +123,69 @@ def test_what_computes_something_else_is_left_alone(body):
     assert np.array_equal(results(found), results(before))
 
 
+TWO_ROWS = """
+  __shared__ float s[256];
+  int row = 0;
+  s[t] = v;
+  __syncthreads();
+  for (int o = 1; o < 128; o *= 2) {
+    s[(1 - row) * 128 + t] = t >= o ? COMBINED : s[row * 128 + t];
+    row = 1 - row;
+    __syncthreads();
+  }
+  if (x[t] != 0.5f) out[t] = s[row * 128 + t];
+"""
+UP_AND_DOWN = """
+  __shared__ float s[128];
+  s[t] = v;
+  __syncthreads();
+  for (int d = 1; d < 128; d *= 2) {
+    const int i = (t + 1) * d * 2 - 1;
+    if (i < 128) s[i] += s[i - d];
+    __syncthreads();
+  }
+  if (t == 0) s[127] = 0;
+  __syncthreads();
+  for (int d = 64; d > 0; d /= 2) {
+    const int i = (t + 1) * d * 2 - 1;
+    if (i < 128) { const float left = s[i - d]; s[i - d] = s[i]; s[i] += left; }
+    __syncthreads();
+  }
+  out[t] = s[t];
+"""
+LANES = "for (int o = 1; o < 32; o *= 2) { float u = __shfl_SIDE_sync(0xffffffffu, v, o); if (CONDITION) v += u; }"
+
+
+@pytest.mark.parametrize(
+    ("body", "attributes"),
+    [
+        (TWO_ROWS.replace("COMBINED", "s[row * 128 + t] + s[row * 128 + t - o]"), ("add", "block", False, False)),
+        (TWO_ROWS.replace("COMBINED", "fmaxf(s[row * 128 + t], s[row * 128 + t - o])"),
+         ("max", "block", False, False)),
+        (UP_AND_DOWN, ("add", "block", False, True)),
+        (LANES.replace("SIDE", "up").replace("CONDITION", "t % 32 >= o") + "out[t] = v;",
+         ("add", "warp", False, False)),
+        (LANES.replace("SIDE", "down").replace("CONDITION", "t % 32 + o < 32") + "out[t] = v;",
+         ("add", "warp", True, False)),
+    ],
+)  # fmt: skip
+def test_what_each_thread_has_of_those_before_it_is_a_scan(body, attributes):
+    found = without_dead_memory(with_reductions(made(body), [(128, 1, 1)]))
+    verify(found)
+    names = ("op", "scope", "backward", "exclusive")
+    told = [tuple(op.attribute(name) for name in names) for op in walk(found.body) if op.kind == "scan"]
+    assert told == [attributes]
+    assert not [op for op in walk(found.body) if op.kind in ("array", "shuffle", "for", "while")], printed(found)
+    assert np.array_equal(results(found), results(made(body)))
+    assert printed(parsed(printed(found))) == printed(found)
+
+
+def test_a_scan_of_products_is_told_apart_from_one_of_sums():
+    body = TWO_ROWS.replace("COMBINED", "s[row * 128 + t] * s[row * 128 + t - o]")
+    found = with_reductions(made(body), [(128, 1, 1)])
+    assert [op.attribute("op") for op in walk(found.body) if op.kind == "scan"] == ["mul"]
+
+
 TWO_TREES = """
   __shared__ float2 s[128];
   s[t] = make_float2(v, FACTOR * v);
