@@ -13,6 +13,7 @@ from porter.ir.simt.ops import Function, Value
 from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.counted_loops import with_counted_loops
 from porter.ir.simt.transforms.dead_memory import without_dead_memory
 from porter.ir.simt.transforms.folding import folded
 from porter.ir.simt.transforms.range_folding import folded_by_ranges
@@ -61,10 +62,11 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
 def prepared(function: Function, launch: LaunchInfo) -> Function:
     """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
     extents = extents_of(launch)
-    found = folded_by_ranges(folded(arrays_as_values(unrolled(function))), extents)
+    found = arrays_as_values(unrolled(folded_by_ranges(function, extents)))
+    found = folded_by_ranges(folded(found), extents)
     found = folded(arrays_as_columns(found))
     found = without_dead_memory(with_reductions(without_repetition(found), block_sizes(launch)))
-    found = with_uniform_conditions(with_uniform_loops(found, extents))
+    found = with_uniform_conditions(with_uniform_loops(with_counted_loops(found), extents))
     return without_repetition(folded(found))
 
 

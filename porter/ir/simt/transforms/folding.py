@@ -95,6 +95,8 @@ class Folding:
         neutral = _NEUTRAL_SECOND.get(op.kind)
         if op.kind == "and" and True in given and op.result.type is Scalar.BOOL:
             return Replacement((), (op.operands[1 if given[0] is True else 0],))
+        if op.kind == "mul" and 0 in given:
+            return _one(constant(op.result.type, 0))
         if neutral is None:
             return None
         if given[1] is not None and given[1] == neutral:

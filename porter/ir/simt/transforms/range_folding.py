@@ -1,6 +1,7 @@
 """Range folding: what the ranges of integers decide is computed for the blocks that are launched.
 
-In a block of 32 threads `threadIdx.x / 32` is 0, `threadIdx.x % 32` is `threadIdx.x`, and `threadIdx.x < 32` is true.
+In a block of 32 threads `threadIdx.x / 32` is 0, `threadIdx.x % 32` is `threadIdx.x`, and `threadIdx.x < 32` is true;
+along an axis of one thread the extent is 1.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def folded_by_ranges(function: Function, extents: Extents = ANY_BLOCK) -> Functi
     known = ranges(function, extents)
 
     def rule(op: Op) -> Replacement | None:
+        if op.kind in ("block_extent", "thread_index") and known.get(op.result) in ((0, 0), (1, 1)):
+            return _one(constant(op.result.type, known[op.result][0], op.result.name))
         if op.kind not in _DECIDED and op.kind not in ("div", "rem"):
             return None
         given = [known.get(operand) for operand in op.operands]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from porter.ir.simt.analyses.divisibility import trailing_zeros
 from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents, ranges
 from porter.ir.simt.analyses.uniformity import uniformity
 from porter.ir.simt.analyses.uses import makers
@@ -43,16 +44,26 @@ class _Rule:
         if op.operands[0] not in varying or any(operand in varying for operand in op.operands[1:3]):
             return None
         begin = self._begin(op.operands[0])
-        return None if begin is None or not self._counts_up(op) else _rewritten(op, begin)
+        return None if begin is None or not self._counts_up(op, begin) else _rewritten(op, begin)
 
-    def _counts_up(self, op: Op) -> bool:
-        """Returns whether the counter has a sign, for then no thread wraps around, and a step that adds to it.
+    def _counts_up(self, op: Op, begin: _Begin) -> bool:
+        """Returns whether the step adds to the counter, and no thread wraps around before the others.
 
-        A step that is not known is none that a loop would end with, unless it adds.
+        A counter with a sign does not wrap around. One without does so for all threads at once where what they begin
+        apart by stays below a power of two that divides all that they agree on. A step that is not known is none that a
+        loop would end with, unless it adds.
         """
         type_ = op.operands[0].type
         step = self._ranges.get(op.operands[2])
-        return isinstance(type_, Scalar) and type_.is_signed and (step is None or step[1] > 0)
+        if not isinstance(type_, Scalar) or (step is not None and step[1] <= 0):
+            return False
+        return type_.is_signed or self._wraps_together(op, begin)
+
+    def _wraps_together(self, op: Op, begin: _Begin) -> bool:
+        agreed = [op.operands[2], *([begin.uniform] if begin.uniform is not None else [])]
+        zeros = min(trailing_zeros(value, self._makers, self._ranges) for value in agreed)
+        apart = self._ranges.get(begin.varying)
+        return apart is not None and apart[1] < 1 << zeros
 
     def _begin(self, value: Value) -> _Begin | None:
         varying = self._uniformity.varying

@@ -2,7 +2,7 @@
 
 A loop is run on what is known of its values: as long as what decides whether it goes on is a number, one iteration
 follows the other. It pays where iterations index a thread's own memory, which then becomes values, or exchange values
-with lanes whose distance is then a number.
+with lanes whose distance is then a number. A loop that computes nothing but numbers which are known is these.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from porter.ir.simt.interpret import integers
 from porter.ir.simt.interpret.domain import Data
+from porter.ir.simt.operations import OPERATIONS
 from porter.ir.simt.ops import Function, Op, Value, walk
 from porter.ir.simt.transforms.folding import Folding, constant, folded
 from porter.ir.simt.transforms.rewriting import Mapped, Replacement, cloned, rewritten, rewritten_ops
@@ -36,12 +37,19 @@ class _Unrolling:
 
     def __call__(self, op: Op) -> Replacement | None:
         """Returns the iterations of a loop; None for what stays."""
-        if op.kind in ("for", "while") and any(map(_pays, (inner for r in op.regions for inner in walk(r)))):
+        inner = [part for region in op.regions for part in walk(region)]
+        pays = any(map(_pays, inner))
+        if op.kind in ("for", "while") and (pays or all(map(_is_computed, inner))):
             written = _WrittenOut(self._folding, [])
             results = written.loop(op)
-            if results is not None:
+            if results is not None and (pays or all(self._folding.known(result) is not None for result in results)):
                 return Replacement(tuple(written.ops), results)
         return self._folding(op)
+
+
+def _is_computed(op: Op) -> bool:
+    """Returns whether an operation of a loop computes numbers, which may all be known."""
+    return OPERATIONS[op.kind].is_pure or op.kind in ("if", "yield")
 
 
 def _pays(op: Op) -> bool:

@@ -9,6 +9,7 @@ from porter.ir.simt.printer import printed
 from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.counted_loops import with_counted_loops
 from porter.ir.simt.transforms.folding import folded
 from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
@@ -21,7 +22,7 @@ from tests.pure.ir.simt.test_interpret import by_interpreter, inputs, told_apart
 
 HEAD = "kernel k(%x: ptr<f32, global> = 0, %n: i32 = 1, %p: ptr<u8, global> = 2) {\n"
 PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, with_uniform_conditions,
-          folded_by_ranges)  # fmt: skip
+          folded_by_ranges, with_counted_loops)  # fmt: skip
 
 
 def body(text: str) -> str:
@@ -415,6 +416,65 @@ store %x, %one, %half
 """
     check(lambda made: folded_by_ranges(made, ((32, 32), (1, 1), (1, 1))), before, after)
     leaves_alone(folded_by_ranges, before)
+
+
+WHILE = """
+%zero = constant {value = 0} : i32
+%step = block_extent {axis = 0} : u32
+%none = constant {value = 0.0} : f32
+%i, %sum = while %zero, %none : i32, f32 (%i.1: i32, %sum.1: f32) {
+  %on = lt %i.1, %n : bool
+  yield %on, %i.1, %sum.1
+} (%i.2: i32, %sum.2: f32) {
+  %v = load %x, %i.2 : f32
+  %0 = add %sum.2, %v : f32
+  %1 = cast %i.2 : u32
+  %2 = add %1, %step : u32
+  %3 = cast %2 : i32
+  yield %3, %0
+}
+store %x, %zero, %sum
+"""
+
+
+def test_a_loop_that_counts_to_a_limit_is_counted():
+    after = """
+%zero = constant {value = 0} : i32
+%step = block_extent {axis = 0} : u32
+%none = constant {value = 0.0} : f32
+%0 = cast %step : i32
+%sum = for %zero, %n, %0, %none {compare = "lt"} : f32 (%i: i32, %sum.1: f32) {
+  %v = load %x, %i : f32
+  %1 = add %sum.1, %v : f32
+  yield %1
+}
+store %x, %zero, %sum
+"""
+    check(with_counted_loops, WHILE, after)
+
+
+def test_a_loop_whose_count_is_asked_for_or_whose_limit_changes_stays():
+    leaves_alone(with_counted_loops, WHILE.replace("store %x, %zero", "store %x, %i"))
+    leaves_alone(with_counted_loops, WHILE.replace("lt %i.1, %n", "lt %n, %i.1"))
+
+
+def test_threads_that_begin_apart_by_less_than_divides_the_step_wrap_around_together():
+    text = """
+%block = block_index {axis = 0} : u32
+%thread = thread_index {axis = 0} : u32
+%width = constant {value = WIDTH} : u32
+%first = mul %block, %width : u32
+%begin = add %first, %thread : u32
+%limit = cast %n : u32
+for %begin, %limit, %width {compare = "lt"} (%i: u32) {
+  %v = load %x, %i : f32
+  store %x, %i, %v
+  yield
+}
+"""
+    apart, together = (parsed(body(text.replace("WIDTH", width))) for width in ("96", "128"))
+    made = [with_uniform_loops(f, ((128, 128), (1, 1), (1, 1))) for f in (apart, together)]
+    assert [printed(f) != printed(before) for f, before in zip(made, (apart, together), strict=True)] == [False, True]
 
 
 @pytest.mark.parametrize("transform", PASSES)
