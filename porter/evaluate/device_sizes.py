@@ -21,6 +21,7 @@ from porter.evaluate.rehearsal import Rehearsal, Sizes
 from porter.evaluate.size_space import OPERATION_MS
 from porter.evaluate.telling import Held, Telling
 from porter.oracle.reference import Reference
+from porter.report.counting import counted
 from porter.simt.job import FaultKind, Job, Run
 
 _REHEARSED = "its host code at sizes for a device"
@@ -54,10 +55,26 @@ class _Seen:
 
 @dataclass
 class _Told:
-    """What is said of calls at sizes for a device, by what it is about, and what is new in them."""
+    """What is said of calls at sizes for a device, by what it is about, and what is new in them.
 
-    said: dict[str, str] = field(default_factory=dict)
+    Of what differs in numbers alone the first is said, and how many others there are.
+    """
+
+    said: dict[str, dict[str, None]] = field(default_factory=dict)
     seen: list[_Seen] = field(default_factory=list)
+
+    def say(self, about: str, text: str) -> None:
+        """Adds one of the texts about something; of early ends and of what no device takes the first is enough."""
+        if about not in self.said or about not in (_REHEARSED, _UNLAUNCHED):
+            self.said.setdefault(about, {})[text] = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Returns what the verdict has to name, each thing once."""
+        return tuple(
+            f"{first} (and so with {counted(len(others), 'other choice')})" if others else first
+            for first, *others in self.said.values()
+        )
 
 
 @dataclass(frozen=True)
@@ -71,7 +88,7 @@ class DeviceSizes:
     def named(self, verified: Verified, habits: frozenset[FaultKind]) -> Verified | Refused:
         """The verdict with what is asked for there and was not executed, or the rule that is broken there."""
         told = self._told(verified.coverage, habits)
-        return told if isinstance(told, Refused) else verified.reaching(tuple(told.said.values()))
+        return told if isinstance(told, Refused) else verified.reaching(told.sentences)
 
     def held(self, reference: Reference, verified: Verified, asked: Telling) -> Held:
         """The verdict over the workloads of `reference` and over the smallest that have what is asked for there."""
@@ -80,7 +97,7 @@ class DeviceSizes:
             return reference, told
         workloads = self._workloads(reference.contract, verified.coverage, told.seen)
         if not workloads:
-            return reference, verified.reaching(tuple(told.said.values()))
+            return reference, verified.reaching(told.sentences)
         reference, outcome = replace(asked, most_ms=MOST_MS).held(reference, verified, workloads)
         return reference, self.named(outcome, reference.habits) if isinstance(outcome, Verified) else outcome
 
@@ -135,7 +152,7 @@ class _Rehearsed:
             if (refused := self._breaking(run)) or not ended:
                 return refused or self._shrunk(sizes, job)
         if ended:
-            self.told.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {ended}")
+            self.told.say(_REHEARSED, f"{_REHEARSED} ended early: {ended}")
         return None
 
     def _shrunk(self, sizes: Sizes, job: Job) -> Refused | None:
@@ -151,7 +168,8 @@ class _Rehearsed:
         run = self.candidate.rehearse(job)
         seen = ((what, what in _of_kind(run, FaultKind.STOPPED)) for what in _new(run, self.known))
         self.told.seen.extend(_Seen(self.candidate, self.rehearsal, sizes, *what) for what in seen)
-        self.told.said.update((key, text) for key, text in _said(run) if key not in self.told.said)
+        for about, text in _said(run):
+            self.told.say(about, text)
         return run
 
     def _breaking(self, run: Run) -> Refused | None:
@@ -166,7 +184,7 @@ def _said(run: Run) -> Iterator[tuple[str, str]]:
             refused = fault.message if fault.fatal else f"a launch is refused: {fault.message}"
             yield _UNLAUNCHED, f"at sizes for a device {refused}"
         elif fault.kind in _NOT_EXECUTED and not fault.fatal:
-            yield fault.message, f"at sizes for a device {fault.message}"
+            yield fault.about or fault.message, f"at sizes for a device {fault.message}"
 
 
 def _new(run: Run, known: BranchCoverage) -> Iterator[str]:
@@ -176,7 +194,7 @@ def _new(run: Run, known: BranchCoverage) -> Iterator[str]:
 
 
 def _of_kind(run: Run, *kinds: FaultKind) -> tuple[str, ...]:
-    return tuple(fault.message for fault in run.faults if fault.kind in kinds and not fault.fatal)
+    return tuple(fault.about or fault.message for fault in run.faults if fault.kind in kinds and not fault.fatal)
 
 
 class _Search:

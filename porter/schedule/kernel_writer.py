@@ -103,6 +103,11 @@ class KernelWriter:
         self._numbers[name] = None
         return Name(name)
 
+    def named_size(self, name: str) -> Name:
+        """Returns a size that the host computes and calls `name`, which is a parameter of the kernel."""
+        self._sizes[name] = None
+        return Name(name)
+
     def block_size(self, name: str) -> Name:
         """Returns a constant of compilation."""
         self._blocks[name] = None

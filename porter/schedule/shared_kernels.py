@@ -29,8 +29,9 @@ from porter.schedule.statistics import Kind, Statistic, statistics
 from porter.schedule.values import Values, identity
 
 MOST_SHARING = 64  # programs that wait for each other: fewer than half of the multiprocessors, for two calls at once
-_PIECE, _PIECES, _PART_LANES = "PIECE", "PIECES", "PART_LANES"
+_PART_LANES = "PART_LANES"
 _ALIGNED = 16  # elements of which the extent of a piece is a multiple, so that loads stay whole
+_LEAST = 1024  # columns of a piece: to wait for others takes longer than to read these
 _COLUMNS = Axis.COLUMNS
 
 
@@ -59,19 +60,16 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     axes_before = product(loop.extent for loop in serial)
     handed = [(statistic, partials(statistic, writer.precision, names)) for statistic in passes[0]]
     arrivals = names.fresh("arrivals")
-    kernel = _SharedRow(nest, schedule, writer).written(handed, arrivals)
-    piece, pieces, parts = names.fresh("piece"), names.fresh("pieces"), names.fresh("parts")
+    piece, pieces, parts = map(names.fresh, ("piece_columns", "axis_pieces", "row_parts"))
+    kernel = _SharedRow(nest, schedule, writer, _Cut(piece, pieces, parts)).written(handed, arrivals)
     columns, before = host(last.extent).text, bracketed(host(axes_before).text)
     sizes = (
-        (piece, Host(f"cdiv({columns}, {_ALIGNED * schedule.parts}) * {_ALIGNED}")),
+        (piece, Host(f"max({_LEAST}, cdiv({columns}, {_ALIGNED * schedule.parts}) * {_ALIGNED})")),
         (pieces, Host(f"cdiv({columns}, {piece})")),
         (parts, Host(f"{before} * {pieces}" if serial else pieces)),
     )
     blocks = (
         (BLOCK[_COLUMNS], Host(f"pow2ceil({piece})")),
-        (_PIECE, Host(piece)),
-        (_PIECES, Host(pieces)),
-        (PARTS, Host(parts)),
         (_PART_LANES, Host(f"pow2ceil({parts})")),
     )
     count = host(rows).text
@@ -92,13 +90,26 @@ def _refuse_read_results(nest: Nest) -> None:
         raise NotSchedulableError("a result of the row is read by the programs that share it")
 
 
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What the host calls the sizes of a row's parts: columns of a piece, pieces of an axis, and parts of the row.
+
+    They are numbers of the launch: as constants of compilation each length of a row had a kernel of its own.
+    """
+
+    piece: str
+    pieces: str
+    parts: str
+
+
 class _SharedRow:
     """The kernel in the making."""
 
-    def __init__(self, nest: Nest, schedule: Schedule, writer: KernelWriter) -> None:
+    def __init__(self, nest: Nest, schedule: Schedule, writer: KernelWriter, cut: _Cut) -> None:
         self._nest = nest
         self._schedule = schedule
         self._writer = writer
+        self._cut = cut
         self._block = Block()
         self._columns = frozenset(loop.name for loop in nest.columns)
         self._folds: dict[Node, Value] = {}
@@ -117,7 +128,7 @@ class _SharedRow:
             for partial, value in zip(buffers, found_in(statistic, piece, values), strict=True):
                 block.statements.append(Store(writer.pointer(partial.buffer, place, block), value, None))
         own = writer.let(block, "arrived", Compute("add", (counts, row, Literal(Fraction(1)))))
-        block.statements.append(Await(own, writer.block_size(PARTS)))
+        block.statements.append(Await(own, writer.named_size(self._cut.parts)))
         self._combine(handed, place, part)
         self._store(values, part)
         return writer.kernel(block)
@@ -125,7 +136,7 @@ class _SharedRow:
     def _drawn(self, counts: Value) -> tuple[Name, Name]:
         """Returns the part of a row that the program has, and the number of the row."""
         writer, block = self._writer, self._block
-        parts = writer.block_size(PARTS)
+        parts = writer.named_size(self._cut.parts)
         ticket = writer.let(block, "ticket", Ticket(counts))
         part = writer.let(block, "part", Compute("modulo", (ticket, parts)))
         row = writer.let(block, "row", Cast(Compute("floor_divide", (ticket, parts)), DType.INT64))
@@ -136,10 +147,10 @@ class _SharedRow:
     def _placed(self, part: Value) -> Piece:
         writer, block = self._writer, self._block
         *serial, column = self._nest.columns
-        extent = writer.block_size(_PIECE)
+        extent = writer.named_size(self._cut.piece)
         own: Value = part
         if serial:
-            pieces = writer.block_size(_PIECES)
+            pieces = writer.named_size(self._cut.pieces)
             own = Compute("modulo", (part, pieces))
             outer = Compute("floor_divide", (part, pieces))
             writer.decoded(block, writer.let(block, "outer", Cast(outer, DType.INT64)), tuple(serial))
@@ -165,7 +176,7 @@ class _SharedRow:
         """Puts the parts of all programs together, of which there may be fewer than lanes."""
         writer, block = self._writer, self._block
         lanes = writer.let(block, "parts", Lanes(_COLUMNS, writer.block_size(_PART_LANES).name))
-        is_part = writer.let(block, "is_part", Compute("less", (lanes, writer.block_size(PARTS))))
+        is_part = writer.let(block, "is_part", Compute("less", (lanes, writer.named_size(self._cut.parts))))
         writer.points[PARTS] = Point(None, lanes)
         of_row = Values(writer, block, block, self._columns, self._folds)
         for statistic, buffers in handed:

@@ -238,7 +238,10 @@ DISHONEST = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault with its place in the user's source: `line` is 0 where none is known."""
+    """One fault with its place in the user's source: `line` is 0 where none is known.
+
+    Faults that differ in numbers alone have the same `about`, where there is one.
+    """
 
     kind: FaultKind
     file: str
@@ -247,6 +250,7 @@ class Fault:
     message: str
     count: int = 1
     fatal: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from porter.launch_plan.normal import numbers_of
 from porter.launch_plan.steps import Fill, Input, Launch, LaunchPlan, Move, Scalar, TensorView
 from porter.launch_plan.views import extent_bytes, written
 from porter.simt.grids import Grids, fewest_that_shrink
-from porter.simt.job import Job, Run, TensorValue
+from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter_triton.differences import is_other_everywhere, same
 from porter_triton.kernel_rules import constants_of
 from porter_triton.records import CompileTime, KernelText
@@ -89,7 +89,7 @@ class CallHistory:
             if not unchanged and own.count:
                 self.contributed[index] = self.contributed.get(index, False) or not same(own, other)
 
-    def unknown(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
+    def unknown(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[Fault]:
         """Yields what a plan launches that no call did, kernels that nobody has seen before those with other values.
 
         A block as large as an axis of the call's tensors is no other value.
@@ -97,15 +97,19 @@ class CallHistory:
         extents = {extent for _, value in _tensors(job) for extent in value.shape}
         sizes = {str(size) for extent in extents for size in (extent, 1 << max(0, extent - 1).bit_length())}
         found = (self._unknown(launch, kernels, sizes) for launch in plan.launches)
-        yield from sorted(filter(None, found), key=len)
+        yield from sorted(filter(None, found), key=lambda fault: len(fault.message))
 
-    def _unknown(self, launch: Launch, kernels: Kernels, sizes: Collection[str]) -> str:
+    def _unknown(self, launch: Launch, kernels: Kernels, sizes: Collection[str]) -> Fault | None:
         kernel, switches = _switches(launch, kernels)
         if all(name != kernel for name, _ in self.launched):
-            return f"it launches {kernel}, which no workload did"
+            return Fault(FaultKind.UNKNOWN, "", 0, kernel, f"it launches {kernel}, which no workload did")
         before = {switch for name, other in self.launched if name == kernel for switch in other.split(", ")}
         new = [s for s in switches.split(", ") if s not in before and s.partition("=")[2] not in sizes]
-        return f"it launches {kernel} with {', '.join(new)}, which no workload did" if any(new) else ""
+        if not any(new):
+            return None
+        names = ", ".join(switch.partition("=")[0] for switch in new)
+        message = f"it launches {kernel} with {', '.join(new)}, which no workload did"
+        return Fault(FaultKind.UNKNOWN, "", 0, kernel, message, about=f"launches of {kernel} with other {names}")
 
     def stopping(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
         """Yields launches whose grids stop growing at more programs than any call had, as the call before shows, which

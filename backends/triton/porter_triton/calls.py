@@ -141,12 +141,9 @@ class Calls:
             return ended.run
         plan = planned.plan
         history = self._histories[function.name]
-        named = (
-            *history.unknown(plan, job, self._calls.kernels),
-            *history.otherwise(plan, job, self._calls.kernels),
-            *history.unchanged(plan, job),
-        )
-        faults = [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in named]
+        named = (*history.otherwise(plan, job, self._calls.kernels), *history.unchanged(plan, job))
+        faults = [*history.unknown(plan, job, self._calls.kernels)]
+        faults += [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in named]
         stopping = history.stopping(plan, job, self._calls.kernels)
         faults += [Fault(FaultKind.STOPPED, "", 0, "", what) for what in stopping]
         if history.launched and not function.permitted & _MOVING:

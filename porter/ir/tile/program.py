@@ -76,7 +76,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A whole number that host code computes; the text is of sizes, `+`, `-`, `*`, `//`, `cdiv` and `pow2ceil`."""
+    """A whole number that host code computes, of sizes, `+`, `-`, `*`, `//`, `max`, `cdiv` and `pow2ceil`."""
 
     text: str
 
