@@ -180,7 +180,7 @@ class _Trial:
 
     def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
         """Keep in mind what does not decide, of each workload the first."""
-        otherwise = f"its answers change between runs where the reference says nothing: {failed.because}"
+        otherwise = f"its answer differs where a difference does not count as wrong: {failed.because}"
         self.said.setdefault(expected.workload.name, otherwise)
 
 
