@@ -30,7 +30,7 @@ _SERIOUS = frozenset(
 )  # fmt: skip
 _UNACQUIRED = (
     "the order of memory between blocks was not executed: {} reads what another block stored, with no __threadfence() "
-    "before the atomic that announces it"
+    "after the atomic by which it learned of it"
 )
 # An element type that host code refuses is none that the port has, whatever others the original takes.
 _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"

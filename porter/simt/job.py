@@ -224,7 +224,7 @@ class FaultKind(StrEnum):
     UNKNOWN = "not executed here"  # something that a device has and the executor does not
     UNPUBLISHED = "not published"  # a store of another block, with no fence before the atomic that tells of it
     UNACQUIRED = (
-        "not acquired"  # a read of what another block stored, with no fence before the atomic that announces it
+        "not acquired"  # a read of what another block stored, with no fence after the atomic by which it learned of it
     )
     STOPPED = "grid that stops growing"  # of a call that is not executed: as large as in a smaller call
 
