@@ -64,7 +64,7 @@ def given(b: Builder, nodes: Sequence[Expression]) -> list[inlining.Argument]:
 
 def _of_name(b: Builder, callee: Name, node: Call) -> Place:
     bound = b.find(callee.name)
-    if isinstance(bound, Place):
+    if isinstance(bound, Place) and not isinstance(access.place_type(bound), Scalar):  # `::max(max, x)` means CUDA's
         return _of_object(b, bound, node)
     if isinstance(bound, FunctionName):
         callee = Name(bound.name, bound.template, callee.line)

@@ -38,7 +38,11 @@ def declare(b: Builder, node: Declare) -> None:
     """`int i = 0, *p;`."""
     for variable in node.variables:
         with b.at(variable.line or node.line):
-            b.bind(variable.name, _declared(b, variable))
+            place = _declared(b, variable)
+            b.bind(variable.name, place)
+            type_ = access.place_type(place)
+            for name, _ in type_.fields if not variable.name and isinstance(type_, Record) else ():
+                b.bind(name, access.field(b, place, name))  # of a union without a name
 
 
 def alias(b: Builder, node: Alias) -> None:

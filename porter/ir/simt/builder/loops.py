@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from porter.ir.simt.builder import access, arithmetic, expressions, statements
 from porter.ir.simt.builder.mutability import assigned_names
 from porter.ir.simt.builder.state import Builder, Target
 from porter.ir.simt.builder.values import Held, Number, Slot
+from porter.ir.simt.interpret import integers
 from porter.ir.simt.ops import Attribute, Block, Op, Value
 from porter.ir.simt.types import Scalar, Type
 from porter.syntax.nodes import (
@@ -37,13 +40,18 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """`for (T name = begin; name compare end; name += step)`, where the body changes neither."""
+    """`for (T name = begin; name compare end; name += step)`, where the body changes neither.
+
+    `leaves` are the ways in which the body may leave it: then it is counted where it has few iterations, all known, of
+    which those behind do nothing.
+    """
 
     variable: Variable
     compare: str
     end: Expression
     step: Expression
     negative: bool
+    leaves: frozenset[str]
 
 
 def for_loop(b: Builder, node: For) -> None:
@@ -74,7 +82,7 @@ def _counted(b: Builder, node: For) -> Counted | None:
     step = _step(node.step, variable.name)
     if told is None or step is None or variable.value is None or variable.extents:
         return None
-    if variable.type.pointers or "break" in statements.leaves(node.body) or "return" in statements.leaves(node.body):
+    if variable.type.pointers:
         return None
     compare, end = told
     changed = assigned_names(b.unit, node.body)
@@ -82,7 +90,7 @@ def _counted(b: Builder, node: For) -> Counted | None:
         return None
     if not (_is_fixed(end, changed | {variable.name}) and _is_fixed(step[0], changed | {variable.name})):
         return None
-    return Counted(variable, compare, end, *step)
+    return Counted(variable, compare, end, *step, statements.leaves(node.body) & {"break", "return"})
 
 
 def _addressed(b: Builder) -> frozenset[str]:
@@ -149,17 +157,45 @@ def _count(b: Builder, node: For, counted: Counted) -> bool:
     step = arithmetic.convert(b, expressions.number(b, counted.step), type_)
     if counted.negative:
         step = arithmetic.unary(b, "-", step)
+    compare = _COMPARISONS[counted.compare]
+    if counted.leaves and not _has_few(b, compare, (begin.value, end.value, step.value)):
+        return False
     counter = Value(type_, variable.name)
-    known = {"compare": _COMPARISONS[counted.compare]}
+    known = {"compare": compare}
     unroll: dict[str, Attribute] = {} if node.unroll is None else {"unroll": node.unroll}
+
+    left = Slot("left", Scalar.BOOL)
 
     def body() -> None:
         with b.scope():
             b.bind(variable.name, Held(Number(counter, type_)))
-            _iteration(b, node.body.statements)
+            flags = statements.flags_of(b, counted.leaves)
+            if flags:
+                statements.guarded(b, flags, lambda: _iteration(b, node.body.statements))
+            else:
+                _iteration(b, node.body.statements)
 
+    b.held[left] = b.emitter.constant(False, Scalar.BOOL)
+    b.targets.append(Target(frozenset({"break"}), left))
     _carrying(b, (begin.value, end.value, step.value), counter, body, {**known, **unroll})
+    b.targets.pop()
+    del b.held[left]
     return True
+
+
+def _has_few(b: Builder, compare: str, limits: tuple[Value, Value, Value]) -> bool:
+    """Returns whether a loop has few iterations, all of them known."""
+    place, end, step = (b.emitter.known(limit) for limit in limits)
+    if not isinstance(place, int) or not isinstance(end, int) or not isinstance(step, int):
+        return False
+    for _ in range(_MOST_LEFT):
+        if not bool(integers.apply(compare, Scalar.BOOL, np.array(place), np.array(end))):
+            return True
+        place += step
+    return False
+
+
+_MOST_LEFT = 8  # iterations of a loop that is run to its end although its body may leave it
 
 
 def _counter_type(b: Builder, variable: Variable) -> Scalar | None:

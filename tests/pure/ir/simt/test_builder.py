@@ -346,6 +346,8 @@ def test_structs_with_arrays_and_unions_are_values(body, expected):
         ("int n = t; printf(\"%d\", ++n); out[t] = n;", [t + 1 for t in T]),
         ("asm(\"add.s32 %0, %1, %2;\" : \"=r\"(out[t]) : \"r\"(t), \"r\"(3));", [t + 3 for t in T]),
         ("int rows[2][3]{1, 2, 3, 4}; out[t] = rows[t / 3 % 2][t % 3];", [(1, 2, 3, 4, 0, 0)[t % 6] for t in T]),
+        ("int max = 20; out[t] = ::max(max, t);", [max(20, t) for t in T]),
+        ("union { int whole; float number; }; number = 1.5f; out[t] = whole;", [0x3FC00000 for _ in T]),
         ("out[t] = table[t % 3] + fixed;", [(2, 4, 8)[t % 3] + 7 for t in T]),
         ("out[t] = rsqrt(0.25 * (t + 1)) == 2.0 / sqrt((double)(t + 1)) ? 1 : 0;",
          [int(1 / np.sqrt(0.25 * (t + 1)) == 2.0 / np.sqrt(t + 1.0)) for t in T]),
@@ -359,6 +361,18 @@ def test_what_cuda_and_its_libraries_have_is_known(body, expected):
     template <> __device__ double rsqrt(double v) { return rsqrt(v); }
     """
     assert one(body, before=before) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "kind"), [("4", "for"), ("n", "while"), ("40", "while")], ids=["few", "unknown", "many"]
+)
+def test_a_loop_of_few_iterations_is_run_to_its_end_although_threads_leave_it(limit, kind):
+    body = f"int n = out[t] + 40; for (int k = 0; k < {limit}; ++k) {{ if (k == t % 7) break; out[t] += k + 1; }}"
+    made = built(f"__global__ void k(int* out) {{ const int t = threadIdx.x; {body} }}")
+    assert [op.kind for op in walk(made.body) if op.kind in ("for", "while")] == [kind]
+    most = 4 if limit == "4" else 40
+    expected = [sum(k + 1 for k in range(min(t % 7, most))) for t in T]
+    assert run(made, np.zeros(32, np.int32))[0].tolist() == expected
 
 
 def test_8_bit_floats_are_rounded_and_saturated_bytes():
