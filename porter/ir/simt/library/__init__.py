@@ -27,9 +27,11 @@ _LIBRARIES = {  # by what the names begin with that are theirs
 
 def with_libraries(unit: Unit) -> Unit:
     """Returns `unit` with what it may call of the libraries that it mentions."""
+    names = _names(unit)
     for file, prefixes in _LIBRARIES.items():
-        if _mentions(unit, prefixes):
+        if any(name.startswith(prefixes) for name in names):
             found = _library(file)
+            names |= _names(found)
             unit = Unit(
                 (*found.functions, *unit.functions),
                 (*found.structs, *unit.structs),
@@ -46,6 +48,7 @@ def _library(file: str) -> Unit:
     return read_unit(parse(Source(Path(file), text)))
 
 
-def _mentions(unit: Unit, prefixes: tuple[str, ...]) -> bool:
+def _names(unit: Unit) -> frozenset[str]:
+    """Returns the names that a unit mentions."""
     trees = (*unit.functions, *(method for struct in unit.structs for method in struct.methods), *unit.aliases)
-    return any(isinstance(n, TypeName | Name) and n.name.startswith(prefixes) for tree in trees for n in walk(tree))
+    return frozenset(n.name for tree in trees for n in walk(tree) if isinstance(n, TypeName | Name))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.ir.simt.interpret.domain import Data
+from porter.ir.simt.interpret.domain import Data, numpy_type
 from porter.ir.simt.interpret.exchange import WARP_SIZE
 from porter.ir.simt.ops import Attribute
+from porter.ir.simt.types import Scalar
 
 DRAWS = 5
 _LARGEST = 6000  # of the numbers, so that 1,024 of them add up in 24 bits
@@ -75,7 +77,14 @@ def scans() -> Iterator[Combination]:
                 )
 
 
-def numbers(threads: int, seed: int, *, factors: bool) -> Data:
+@lru_cache(maxsize=4096)
+def expected(one: Combination, threads: int, seed: int, type_: Scalar) -> NDArray[np.generic]:
+    """Returns what so many threads have of the numbers of one draw."""
+    return one.of(numbers(threads, seed, type_, factors=one.op == "mul"))
+
+
+@lru_cache(maxsize=1024)
+def numbers(threads: int, seed: int, type_: Scalar, *, factors: bool) -> Data:
     """Returns what threads put in: numbers of both signs, of one, or one that is far from the others.
 
     `factors` are few twos among ones of both signs.
@@ -84,9 +93,9 @@ def numbers(threads: int, seed: int, *, factors: bool) -> Data:
     if factors:
         given = chance.choice((-1, 1), threads)
         given[chance.integers(threads, size=_TWOS)] = _TWO
-        return given
-    if seed < len(_RANGES):
-        return chance.integers(*_RANGES[seed], threads, endpoint=True)
-    given = np.zeros(threads, np.int64)
-    given[chance.integers(threads)] = (_HUGE, -_HUGE)[seed % 2]
-    return given
+    elif seed < len(_RANGES):
+        given = chance.integers(*_RANGES[seed], threads, endpoint=True)
+    else:
+        given = np.zeros(threads, np.int64)
+        given[chance.integers(threads)] = (_HUGE, -_HUGE)[seed % 2]
+    return given.astype(numpy_type(type_))

@@ -26,13 +26,13 @@ from porter.ir.simt.analyses.uniformity import Uniformity, uniformity
 from porter.ir.simt.analyses.uses import makers, uses
 from porter.ir.simt.cleanup import without_dead_code
 from porter.ir.simt.interpret.concrete import Concrete
-from porter.ir.simt.interpret.domain import Data, ExecutionError, numpy_type
+from porter.ir.simt.interpret.domain import ExecutionError
 from porter.ir.simt.interpret.exchange import WARP_SIZE
 from porter.ir.simt.interpret.machine import Extents, Geometry, Lanes, Machine
 from porter.ir.simt.interpret.memory import Bytes
 from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
-from porter.ir.simt.transforms.combinations import DRAWS, Combination, numbers, reductions, scans
+from porter.ir.simt.transforms.combinations import DRAWS, Combination, expected, numbers, reductions, scans
 from porter.ir.simt.transforms.rewriting import Replacement, rewritten_ops
 from porter.ir.simt.types import Array, Pointer, Scalar, Space
 
@@ -301,15 +301,17 @@ class _Window:
                 runs = [run for seed in range(DRAWS) if (run := self._run(block, seed, factors=factors)) is not None]
                 if len(runs) < DRAWS:  # for so many threads the memory is too small: nobody launches that
                     break
-                kinds = [one for one in asked if (one.op == "mul") == factors]
-                told |= _right(runs, results, kinds, prod(block))
+                told |= _right(runs, results, [one for one in asked if (one.op == "mul") == factors], prod(block))
             else:
                 held = {key: [*held.get(key, []), lanes] for key, lanes in told.items() if not valid or key in held}
                 valid.append(block)
+                if not held:
+                    break
         return self._chosen(results, valid, held)
 
-    def _run(self, block: Extents, seed: int, *, factors: bool) -> tuple[Data, Mapping[Value, object]] | None:
-        given = numbers(prod(block), seed, factors=factors).astype(numpy_type(self.source.type))
+    def _run(self, block: Extents, seed: int, *, factors: bool) -> Mapping[Value, object] | None:
+        assert isinstance(self.source.type, Scalar)
+        given = numbers(prod(block), seed, self.source.type, factors=factors)
         machine = Machine(Lanes(Geometry((1, 1, 1), block), 0, 1), Concrete(), Bytes(), {self.source: given})
         try:
             with np.errstate(all="ignore"):
@@ -320,7 +322,7 @@ class _Window:
             self.ops = [op for op in self.ops if op not in self.guarded]  # they lead out of memory in some threads
             self.guarded = set()
             return self._run(block, seed, factors=factors)
-        return given, machine.values
+        return machine.values
 
     def _chosen(
         self,
@@ -386,21 +388,19 @@ def _evaluated(made: Sequence[Op], value: Value, block: Extents) -> NDArray[np.b
 
 
 def _right(
-    runs: Sequence[tuple[Data, Mapping[Value, object]]],
-    results: Sequence[Value],
-    asked: Sequence[Combination],
-    threads: int,
+    runs: Sequence[Mapping[Value, object]], results: Sequence[Value], asked: Sequence[Combination], threads: int
 ) -> dict[tuple[Value, Combination], NDArray[np.bool_]]:
     """Returns for each result and combination the threads in which it is that, where there are any."""
     told = {}
-    for one in asked:
-        if one.scope == "warp" and threads <= WARP_SIZE:
-            continue
-        expected = [one.of(given) for given, _ in runs]
-        for value in results:
+    for value in results:
+        assert isinstance(value.type, Scalar)
+        found = [np.broadcast_to(np.asarray(values.get(value, np.nan)), (threads,)) for values in runs]
+        for one in asked:
+            if one.scope == "warp" and threads <= WARP_SIZE:
+                continue
             lanes = np.ones(threads, np.bool_)
-            for (_, values), wanted in zip(runs, expected, strict=True):
-                lanes &= np.broadcast_to(np.asarray(values.get(value, np.nan)), (threads,)) == wanted
+            for seed, made in enumerate(found):
+                lanes &= made == expected(one, threads, seed, value.type)
                 if not lanes.any():
                     break
             else:
