@@ -62,8 +62,9 @@ conditions on the architecture; no kernel asks for lanes of a warp.
 
 Some verdicts said more than was run, and are mended since. The launch of caffe's kernels and of `accGradBias` was
 a guess, which was not said (blocks of 256 where a header says 512, of 16 x 16 where the launch has 32 x 8).
-`StoPoolBackward` was run on one plane alone. A flag beside another condition was never zero (`exclude_self`), and a
-port that ignores it was verified. So was one without the product of `if (factor) v *= factor`, which is not of this
+`StoPoolBackward` was run on one plane alone, and what it compares with indices was hardly ever equal to one, so that a
+port which takes another gradient was verified. So was one that ignores a flag beside another condition
+(`exclude_self`), which was never zero, and one without the product of `if (factor) v *= factor`, which is not of this
 list: the factor was 1 or 0.
 
 Two fifths of what fell short did so for want of time, or because the source does not compile with the headers that are

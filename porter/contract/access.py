@@ -15,7 +15,8 @@ class Use:
     """What becomes of one parameter.
 
     `selects`: its values index something; `indexes` names the parameters among that, `bounds` what they lie below.
-    `counts`: what an atomic operation says it held before matters, as of a counter or a lock.
+    `counts`: what an atomic operation says it held before matters, as of a counter or a lock. `equals` are expressions
+    of the parameters below which indices lie that its values are compared with.
     """
 
     reads: bool = False
@@ -26,6 +27,7 @@ class Use:
     indexes: frozenset[str] = frozenset()
     bounds: tuple[str, ...] = ()
     counts: bool = False
+    equals: tuple[str, ...] = ()
 
     def joined(self, other: Use) -> Use:
         """Both uses together."""
@@ -33,6 +35,7 @@ class Use:
             self.reads or other.reads, self.writes or other.writes, self.accumulates or other.accumulates,
             self.offsets or other.offsets, self.selects or other.selects, self.indexes | other.indexes,
             tuple(dict.fromkeys((*self.bounds, *other.bounds))), self.counts or other.counts,
+            tuple(dict.fromkeys((*self.equals, *other.equals))),
         )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.covering import covering
+from porter.contract.equalities import with_compared
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, repairs
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import EVEN, FALLING, probe_sizes
@@ -135,6 +136,7 @@ class _Confirmer:
         self._settle()
         if not self.trials.trouble:
             self._cover()
+            self._compare()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
         return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred, mended=self.mended)
 
@@ -316,6 +318,13 @@ class _Confirmer:
             if trial.workloads and self._is_written(trial) and self._holds(trial, self.trials.clean):
                 self.contract = trial
                 return
+
+    def _compare(self) -> None:
+        """Elements that are compared with indices are such, if the original is as clean with them."""
+        trial = with_compared(self.contract)
+        if trial is not self.contract and self._holds(trial, self.trials.clean):
+            self.contract = trial
+        self.trials.trouble = ""
 
     def _is_written(self, contract: Contract) -> bool:
         """Returns whether no workload leaves elements of outputs that nothing writes."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from porter.contract.access import Use
 from porter.contract.asked import check_sizes, sizes_in
+from porter.contract.body import quietly
 from porter.contract.branches import branches
 from porter.contract.category import category
 from porter.contract.compare import DEFAULT_TOLERANCE
@@ -32,7 +33,7 @@ from porter.contract.contract import (
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
-from porter.contract.expressions import render
+from porter.contract.expressions import names_in, render
 from porter.contract.functors import function_objects
 from porter.contract.instances import Instance
 from porter.contract.launch import launch_shape, states_block, template_arguments
@@ -276,15 +277,22 @@ class _Drafter:
         if use.counts and not use.offsets and not dtype.is_float:
             return Values.ZEROS, ""
         if not use.selects:
-            return Values.NORMAL, ""
+            return Values.NORMAL, self._equal(use)
         bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "")
         if use.offsets:
             return Values.SORTED, bound or "1"
         return Values.INDEX, bound or "1"
 
+    def _equal(self, use: Use) -> str:
+        """Returns below what the indices lie that values are compared with; empty where they are compared with none."""
+        found = (quietly(text) for text in use.equals)
+        return next((render(self._expressed(node)) for node in found if node is not None), "")
+
     def _placed(self, tensor: TensorArg) -> TensorArg:
         """`tensor` with the widest shape that can be meant where the source names none, and the question about it."""
         bound = tensor.bound if not tensor.bound or tensor.bound in self.symbols else "1"
+        if tensor.values is Values.NORMAL:
+            bound = tensor.bound if names_in(tensor.bound or "0") <= {*self.symbols} else ""
         if bound == "1":
             self.questions.append(bound_question(tensor.name))
         if tensor.shape:

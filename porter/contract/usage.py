@@ -9,10 +9,11 @@ from functools import cached_property
 from itertools import islice
 
 from porter.contract.access import Use, access, outer_store
-from porter.contract.body import Body, quietly
+from porter.contract.body import Body, quietly, substitute
 from porter.contract.declared_types import DeclaredTypes
 from porter.contract.enumerations import enumerations
-from porter.contract.expressions import render
+from porter.contract.equalities import Equalities
+from porter.contract.expressions import free_names, render
 from porter.contract.indexing import Indices
 from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, root_of
 from porter.contract.requirements import requirements
@@ -230,9 +231,10 @@ class _Reader:
         found = {name: Use() for name in self.buffers}
         for name, use in (*self._accesses(), *self._handed_on()):
             found[name] = found[name].joined(use)
+        equalities = Equalities(self.body, self.aliases, frozenset(p.name for p in self.function.params))
         for name, param in self.buffers.items():
             indices = Indices(name, self.body, self.aliases, integers=holds_integers(param.type.base))
-            found[name] = found[name].joined(indices.use())
+            found[name] = found[name].joined(indices.use()).joined(Use(equals=equalities.bounds(name)))
         for name, use in found.items():
             const = self.buffers[name].type.const
             yield name, replace(use, writes=False, accumulates=False, reads=True) if const else use
@@ -266,14 +268,16 @@ class _Reader:
                 if owner and param.name in inner:
                     use = inner[param.name]
                     indexed = frozenset(names[q] for q in use.indexes if names.get(q))
-                    yield owner, replace(use, indexes=indexed, bounds=self._outside(use.bounds, callee, arguments))
+                    bounds, equals = (self._outside(u, callee, arguments) for u in (use.bounds, use.equals))
+                    yield owner, replace(use, indexes=indexed, bounds=bounds, equals=equals)
 
     @staticmethod
     def _outside(bounds: tuple[str, ...], callee: Function, arguments: tuple[Node | None, ...]) -> tuple[str, ...]:
-        """Bounds named by parameters of `callee`, in the terms of this function."""
+        """Bounds in terms of the parameters of `callee`, in those of this function."""
         given = {p.name: a for p, a in zip(callee.params, arguments, strict=False)}
-        nodes = (given.get(bound) for bound in bounds)
-        return tuple(render(node) for node in nodes if node is not None)
+        known = {name: node for name, node in given.items() if node is not None}
+        nodes = (quietly(bound) for bound in bounds)
+        return tuple(render(substitute(n, known, 1)) for n in nodes if n is not None and free_names(n) <= known.keys())
 
     def _unknown(self, place: int, name: str, roots: list[str]) -> Iterator[tuple[str, Use]]:
         if name.startswith("atomic") and roots[0]:
