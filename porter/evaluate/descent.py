@@ -107,8 +107,14 @@ class Descent:
             replace(p, findings=(*p.findings, *(_left_out(k, left[k]) for k in behind.get(id(p), ()) if k in left)))
             for p in proofs
         ]
-        compared = (p for p in proven.values() if p.compared and not isinstance(p.entry.outcome, Refused))
-        return [*told, *map(self.alone, compared)]
+        compared = [p for p in proven.values() if p.compared and not isinstance(p.entry.outcome, Refused)]
+        whole = [*told, *map(self.alone, compared)]
+        if self.prover.judging is not None:
+            return whole
+        return [
+            _with_kernels_told(p, behind.get(id(before), ()), whole)
+            for p, before in zip(whole, [*proofs, *compared], strict=True)
+        ]
 
     def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
         """Returns what a launcher leads to, of the kernels the user chose."""
@@ -163,6 +169,13 @@ def _left_out(kernel: Function, proof: Proof) -> Finding:
     outcome = proof.entry.outcome
     assert isinstance(outcome, NotVerified)
     return core_catalogue()[KERNEL_LEFT_OUT].at(kernel.header, f"{kernel.qualified}: {outcome.because}")
+
+
+def _with_kernels_told(proof: Proof, kernels: Sequence[Function], proofs: Sequence[Proof]) -> Proof:
+    """`proof`, whose entry says whether all of its kernels, where it has some, stand by themselves among `proofs`."""
+    equal = [p for p in proofs if isinstance(p.entry.outcome, Verified | KernelsVerified)]
+    stand = bool(kernels) and all(any(_stands_for(p, kernel) for p in equal) for kernel in kernels)
+    return replace(proof, entry=replace(proof.entry, kernels_stand=stand))
 
 
 def _stands_for(proof: Proof, kernel: Function) -> bool:

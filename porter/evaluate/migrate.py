@@ -192,8 +192,17 @@ def executed(
 
 
 def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:
-    """Returns what a source with these entries is."""
-    return min((e.outcome for e in entries), key=lambda outcome: _WORST_FIRST.index(type(outcome)))
+    """Returns what the worst of a source's entries is, but for launchers that their kernels stand for."""
+    stood_for = [e for e in entries if e.kernels_stand and isinstance(e.outcome, Refused)]
+    outcomes = [e.outcome for e in entries if e not in stood_for]
+    found = min(outcomes, key=lambda outcome: _WORST_FIRST.index(type(outcome)))
+    if not stood_for or not isinstance(found, Verified | KernelsVerified):
+        return found
+    missing = (
+        f"{e.name} itself was not ported: {e.outcome.because}" for e in stood_for if isinstance(e.outcome, Refused)
+    )
+    caveat = "; ".join(filter(None, (*missing, found.caveat)))
+    return KernelsVerified(found.checked, caveat, found.compiled_for)
 
 
 def _nothing(program: Program) -> NotVerified | Refused:

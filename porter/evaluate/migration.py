@@ -66,7 +66,8 @@ class EntryOutcome:
 
     `kernels` are the names of the kernels it leads to, `launched` those of them that a workload launched. An outcome of
     one choice alone names that: `kernel_num = 4`. `speeds` are its times on a device, where there is one, `branches`
-    those that its workloads took.
+    those that its workloads took. Of a launcher that was not ported `kernels_stand` says whether all its kernels were
+    compared by themselves and found equal.
     """
 
     contract: Contract
@@ -76,6 +77,7 @@ class EntryOutcome:
     choice: str = ""
     speeds: tuple[Speed, ...] = ()
     branches: Branches = NO_BRANCHES
+    kernels_stand: bool = False
 
     @property
     def name(self) -> str:
@@ -86,8 +88,10 @@ class EntryOutcome:
 
 @dataclass(frozen=True)
 class Migration:
-    """One source brought to one target. `outcome` is the worst of `entries`, or the reason why there are none.
+    """One source brought to one target.
 
+    `outcome` is the worst of `entries`, or the reason why there are none. In the place of a launcher that was not
+    ported its kernels count, where all of them stand by themselves.
     `stages` are the seconds that each stage took, where that was counted. The port is `written_by` the language model
     of that name; by porter where it is empty. One `of_module` was made of a PyTorch module and held to that; its
     `program` is empty.

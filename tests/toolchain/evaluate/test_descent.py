@@ -296,3 +296,24 @@ def test_kernels_behind_a_launcher_that_was_not_ported_have_a_verdict_besides(mi
     assert isinstance(proven["twice"], KernelsVerified)
     (left_out,) = [f.message for f in migration.findings if f.code == "PORT5004"]
     assert left_out.startswith("scaled: the contract is open: 'f' has the type Factor")
+    assert isinstance(migration.outcome, Refused)  # nobody knows what `scaled` does
+
+
+NO_FORM_IN_PYTHON = """
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+void asks(const float* x, float* y, int n) {
+    goto launch;
+launch:
+    twice<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+"""
+
+
+def test_a_source_is_what_its_kernels_are_where_all_of_a_refused_launcher_s_stand(migrated):
+    migration = migrated(NO_FORM_IN_PYTHON, target="triton")
+    assert isinstance(outcomes(migration)["asks"], Refused)
+    assert isinstance(migration.outcome, KernelsVerified)
+    assert "asks itself was not ported: " in migration.outcome.caveat
