@@ -109,14 +109,21 @@ __global__ void counted(const int* x, int* y) {
   __syncthreads();
   y[threadIdx.x] = bins[threadIdx.x];
 }
+
+__global__ void ranked(const int* x, int* y) {
+  __shared__ int next[128];
+  next[threadIdx.x] = 0;
+  __syncthreads();
+  y[threadIdx.x] = atomicAdd(next + x[threadIdx.x], 1);
+}
 """
 
 
-def test_an_array_of_the_block_lies_in_registers_unless_any_thread_may_change_any_element_at_once():
+def test_an_array_of_the_block_lies_in_registers_unless_a_thread_asks_what_others_have_done_before_it():
     unit = read_unit(parse(Source(Path("op.cu"), SHARED)))
     kernels = [thread_level_kernel(unit, kernel, INFO) for kernel in unit.kernels]
     scratch = [[p.name for p in kernel.parameters if p.kind is ParameterKind.SCRATCH] for kernel in kernels]
-    assert scratch == [[], ["bins_scratch"]]
+    assert scratch == [[], [], ["next_scratch"]]
     assert "tl.debug_barrier" not in kernels[0].text
 
 

@@ -12,6 +12,7 @@ from porter_triton.lower.affine import UNBOUNDED, Digit
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
 from porter_triton.thread_level.arithmetic import where
 from porter_triton.thread_level.block_arrays import BlockArray, Place, Writers
+from porter_triton.thread_level.exchange import neutral_number
 from porter_triton.thread_level.expressions import (
     Expression,
     Level,
@@ -290,3 +291,37 @@ def _compared(p: Printer, place: Place, tensor: Tensor, value: Expression, old: 
     if value.varying:
         new = combined(f"tl.gather({_named(p, value)}, tl.maximum({writer.text}, 0), 0)", old.type, value)
     return where(infix(">=", Level.COMPARISON, writer, _FIRST, Scalar.BOOL), new, old, old.type)
+
+
+def atomic(p: Printer, op: Op, place: Place) -> None:
+    """Adds a number a thread, of the threads that run, to elements, or takes the extreme of both."""
+    array, tensor = place.array, p.tensors[place.array.root]
+    kind, type_ = str(op.attribute("op")), array.element
+    value = p.spread(p.typed(p.value(op.operands[2]), type_))
+    neutral = literal(neutral_number(kind, type_), type_)
+    p.values[op.result] = literal(0, type_)
+    if array.variables:
+        name = tensor.variables[p.arrays.known_index(place) or 0]
+        given = value if p.mask.lanes is None else where(p.mask.lanes, value, neutral, type_)
+        total = replace(_reduced(kind, given.text, 0, type_), varying=False)
+        p.line(f"{name} = {_combined(kind, Expression(name, type_), total).text}")
+        return
+    index = p.spread(_index(p, place))
+    hits = f"tl.arange(0, {tensor.size})[:, None] == {index.within(Level.ATOM)}[None, :]"
+    if p.mask.lanes is not None:
+        hits = f"({hits}) & {p.spread(p.mask.lanes).within(Level.ATOM)}[None, :]"
+    tile = f"tl.where({hits}, {value.within(Level.ATOM)}[None, :], {neutral.text})"
+    total = p.named(_reduced(kind, tile, 1, type_), "total")
+    p.line(f"{tensor.name} = {_combined(kind, Expression(tensor.name, type_, varying=True), total).text}")
+
+
+def _reduced(kind: str, text: str, axis: int, type_: Scalar) -> Expression:
+    name = {"add": "tl.sum", "min": "tl.min", "max": "tl.max"}[kind]
+    narrow = f".to({type_text(type_)})" if type_.bits < _I32.bits else ""
+    return Expression(f"{name}({text}, axis={axis}){narrow}", type_, varying=True)
+
+
+def _combined(kind: str, one: Expression, other: Expression) -> Expression:
+    if kind == "add":
+        return infix("+", Level.SUM, one, other, one.type)
+    return combined(f"tl.{kind}imum({one.text}, {other.text})", one.type, one, other)

@@ -3,7 +3,8 @@
 A program without races may not tell the order of its threads between barriers, and here each access is carried out for
 all threads before the next one. So a load is `tl.gather`, and a store asks for each element which thread writes it:
 that is known where the index is a sum of digits of the thread's number, or told by comparing each element with each
-thread where both are few. Arrays that are reached in any other way stay memory.
+thread where both are few. Atomic sums and extremes are told by such comparisons, too. Arrays that are reached in any
+other way stay memory.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from porter_triton.thread_level.thread_digits import Pins, ThreadDigits
 
 _MOST_ELEMENTS = 1 << 14  # of a tensor: 64 of the 255 registers of each of 256 threads
 _MOST_COMPARISONS = 1 << 16  # elements times threads
+_FEW_ELEMENTS = 32  # of an array whose atomic operations are comparisons in each iteration of a loop
 _MOST_VARIABLES = 8
+_ACCESSES = ("load", "store", "atomic")
+COMBINED = frozenset({"add", "min", "max"})  # atomic operations whose order does not matter
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -97,7 +101,7 @@ class BlockArrays:
 
     def place(self, op: Op) -> Place | None:
         """Returns the element that a load or store accesses; None for one of memory."""
-        if op.kind not in ("load", "store") or op.operands[0] not in self.places:
+        if op.kind not in _ACCESSES or op.operands[0] not in self.places:
             return None
         found = self.places[op.operands[0]]
         return Place(found.array, (*found.steps, op.operands[1]))
@@ -141,7 +145,7 @@ class BlockArrays:
         return any(
             self._order[op] > self._order[load] or not around.isdisjoint(self._loops[op])
             for op in array.accesses
-            if op.kind == "store"
+            if op.kind != "load"
         )
 
     def _note(self, block: Block, running: Condition, loops: tuple[Op, ...]) -> None:
@@ -175,7 +179,7 @@ class BlockArrays:
         variables = None not in known and len(set(known)) <= _MOST_VARIABLES
         array = BlockArray(root.result, element, count, tuple(accesses), variables)
         found = {address: Place(array, given) for address, given in steps.items()}
-        stores = [op for op in accesses if op.kind == "store"]
+        stores = [op for op in accesses if op.kind != "load"]
         if all(self._may_store(op, Place(array, (*steps[op.operands[0]], op.operands[1]))) for op in stores):
             return found
         return {}
@@ -195,12 +199,19 @@ class BlockArrays:
         return None if self.shared_bytes is None or element is None else max(1, self.shared_bytes // element.bytes)
 
     def _may_store(self, op: Op, place: Place) -> bool:
+        if op.kind == "atomic":
+            return place.array.variables or self._may_combine(op, place.array)
         return (
             place.array.variables
             or self.is_uniform(place)
             or self.writers(op, place) is not None
             or self.may_compare(place.array)
         )
+
+    def _may_combine(self, op: Op, array: BlockArray) -> bool:
+        """Returns whether comparing each element with each thread is worth it: once, or for few elements."""
+        is_small = array.padded is not None and array.padded <= _FEW_ELEMENTS
+        return self.may_compare(array) and (is_small or not self._loops[op])
 
     def may_compare(self, array: BlockArray) -> bool:
         """Returns whether each element can be compared with each thread."""
@@ -252,7 +263,7 @@ def _addresses(
     accesses: dict[Op, None] = {}
     for address in _growing(steps):
         for user in uses.get(address, ()):
-            if user.kind in ("load", "store") and address not in user.operands[1:]:
+            if _is_access(user, uses) and address not in user.operands[1:]:
                 accesses[user] = None
             elif user.kind == "offset" and user.operands[0] is address:
                 steps[user.result] = (*steps[address], user.operands[1])
@@ -261,6 +272,13 @@ def _addresses(
             else:
                 return None
     return steps, list(accesses)
+
+
+def _is_access(op: Op, uses: Mapping[Value, tuple[Op, ...]]) -> bool:
+    """Returns whether an operation loads or stores, or adds to what is there without asking what that was."""
+    if op.kind == "atomic":
+        return op.attribute("op") in COMBINED and not uses.get(op.result)
+    return op.kind in ("load", "store")
 
 
 def _growing(found: Mapping[Value, object]) -> Iterator[Value]:

@@ -82,7 +82,7 @@ def reduce(p: Printer, op: Op) -> None:
         p.hold(op, combined(f"{p.helper(_WARP_REDUCTIONS[kind])}({value.text}, {active.text})", type_, value, active))
         return
     if lanes is not None:
-        value = where(lanes, value, literal(_neutral(kind, type_), type_), type_)
+        value = where(lanes, value, literal(neutral_number(kind, type_), type_), type_)
     if op.attribute("scope") == "warp":
         p.hold(op, combined(f"{p.helper('segment_product')}({value.text}, {_WARP_SIZE})", type_, value))
         return
@@ -97,17 +97,17 @@ def scan(p: Printer, op: Op) -> None:
     assert isinstance(type_, Scalar)
     value = p.spread(p.typed(p.value(op.operands[0]), type_))
     if p.mask.lanes is not None:
-        value = where(p.mask.lanes, value, literal(_neutral(kind, type_), type_), type_)
+        value = where(p.mask.lanes, value, literal(neutral_number(kind, type_), type_), type_)
     width = p.threads if op.attribute("scope") == "block" else str(_WARP_SIZE)
     backward = bool(op.attribute("backward"))
     made = combined(f"{p.helper(_SCANS[kind])}({value.text}, {width}, {backward})", type_, value)
     if op.attribute("exclusive"):
-        first = literal(_neutral(kind, type_), type_).text
+        first = literal(neutral_number(kind, type_), type_).text
         made = combined(f"{p.helper('scan_before')}({made.text}, {first}, {width}, {backward})", type_, made)
     p.hold(op, made)
 
 
-def _neutral(kind: str, type_: Scalar) -> float:
+def neutral_number(kind: str, type_: Scalar) -> float:
     """Returns the number that changes nothing."""
     if kind in ("add", "mul"):
         whole = 1 if kind == "mul" else 0

@@ -203,6 +203,9 @@ def _element(op: Op) -> Scalar | Vector:
 
 def atomic(p: Printer, op: Op) -> None:
     """Changes an element at once: each thread that runs does so once."""
+    if (held := p.arrays.place(op)) is not None:
+        block_array_access.atomic(p, op, held)
+        return
     element = _element(op)
     if not isinstance(element, Scalar):
         raise Refusal(op.location.line, "an atomic operation on a vector", op.location.file)

@@ -99,14 +99,26 @@ def _of_name(b: Builder, callee: Name, node: Call) -> Place:
 
 
 def _is_cudas_own(b: Builder, callee: Name, candidates: Sequence[FunctionTree], node: Call) -> bool:
-    """Returns whether a function of CUDA's, which is no template, goes before templates of the source."""
-    if callee.template or not all(candidate.head.template or candidate.arguments for candidate in candidates):
-        return False
-    if not intrinsics.is_overloaded(unqualified(callee.name)):
+    """Returns whether a function of CUDA's that takes just such arguments goes before the source's, none of which does.
+
+    A template does not, for a function that is none goes before it.
+    """
+    if callee.template or not intrinsics.is_overloaded(unqualified(callee.name)):
         return False
     with b.discarded():
         types = [inlining.argument_type(argument) for argument in given(b, node.arguments)]
-    return intrinsics.takes_exactly(unqualified(callee.name), types)
+    if not intrinsics.takes_exactly(unqualified(callee.name), types):
+        return False
+    plain = [candidate for candidate in candidates if not candidate.head.template and not candidate.arguments]
+    return not any(_takes_exactly(b, candidate, types) for candidate in plain)
+
+
+def _takes_exactly(b: Builder, candidate: FunctionTree, types: Sequence[CType | None]) -> bool:
+    try:
+        with b.scope(wall=True):
+            return [resolve.type_of(b, parameter.type) for parameter in candidate.parameters] == list(types)
+    except NotExpressibleError:
+        return False
 
 
 def functions(b: Builder, name: str) -> tuple[FunctionTree, ...]:

@@ -55,6 +55,8 @@ def _table() -> Mapping[str, Function]:
         "fmaxf": Function("max", F32), "fminf": Function("min", F32), "max": Function("max"), "min": Function("min"),
         "umax": Function("max", U32), "umin": Function("min", U32), "llmax": Function("max", I64),
         "llmin": Function("min", I64), "ullmax": Function("max", U64), "ullmin": Function("min", U64),
+        **{f"{size}{kind}{letter}": Function(kind, F32 if letter else None, I64)
+           for size in ("l", "ll") for kind in ("rint", "round") for letter in ("", "f")},
         "nearbyint": Function("rint"), "nearbyintf": Function("rint", F32), "exp10f": Function("exp10", F32),
         "isnan": Function("isnan"), "isinf": Function("isinf"), "__isnanf": Function("isnan", F32),
         "__mulhi": Function("mulhi", I32), "__umulhi": Function("mulhi", U32), "__mul64hi": Function("mulhi", I64),

@@ -218,6 +218,11 @@ class Thread:
             case "store":
                 given[0][0][given[0][1] + given[1]] = given[2]
                 return []
+            case "atomic":
+                memory, place = given[0][0], given[0][1] + given[1]
+                before = memory[place]
+                memory[place] = self.arithmetic(op.attribute("op"), type_, [before, given[2]])
+                return [before]
             case "pack":
                 return [tuple(given)]
             case "extract":

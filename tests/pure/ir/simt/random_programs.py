@@ -214,6 +214,11 @@ class Generator:
         self.emit("store", (memory, self.thread, self.some(type_)))
         self.emit("barrier", (), scope="block")
         self.scatter(memory, type_)
+        if type_ in (Scalar.I32, Scalar.U32, Scalar.I64) and self.random.random() < 0.5:
+            given = (memory, self.index(self.threads - 1), self.some(type_))
+            self.emit("atomic", given, Value(type_).type, op=self.random.choice(("add", "min", "max")))
+            self.known.pop()  # what was there depends on who came first
+            self.emit("barrier", (), scope="block")
         for _ in range(2):
             self.emit("load", (memory, self.index(self.threads - 1)), type_)
         self.emit("barrier", (), scope="block")
