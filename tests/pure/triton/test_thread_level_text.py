@@ -127,6 +127,21 @@ def test_an_array_of_the_block_lies_in_registers_unless_a_thread_asks_what_other
     assert "tl.debug_barrier" not in kernels[0].text
 
 
+GUARDED = """
+__global__ void guarded(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = i < n ? x[i] : -1.0f;
+}
+"""
+
+
+def test_what_threads_have_that_do_not_load_is_loaded_instead():
+    unit = read_unit(parse(Source(Path("op.cu"), GUARDED)))
+    text = thread_level_kernel(unit, unit.kernels[0], INFO).text
+    assert ", other=-1.0)" in text
+    assert "tl.where" not in text
+
+
 ACCESSORS = """
 __global__ void scaled(const torch::PackedTensorAccessor32<float, 3, torch::RestrictPtrTraits> x,
                        torch::PackedTensorAccessor32<float, 1> y) {

@@ -9,7 +9,7 @@ from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Op, Value, walk
 from porter.ir.simt.types import Pointer, Scalar, Vector
 from porter_triton.thread_level.arithmetic import negated, where
-from porter_triton.thread_level.expressions import Expression, part_name, settled
+from porter_triton.thread_level.expressions import Expression, literal, part_name, settled
 
 if TYPE_CHECKING:
     from porter_triton.thread_level.printer import Held, Printer
@@ -57,9 +57,14 @@ def _masked(p: Printer, op: Op) -> None:
             continue
         is_first = region is yes
         mask = p.narrowed(holds if is_first else negated(holds), op if is_first else None)
+        p.others.update(_loaded_or_constant(p, region, no if is_first else yes))
         with p.under(mask):
             results.append(p.block(region))
-    for result, one, other in zip(op.results, *results, strict=True):
+    for number, (result, one, other) in enumerate(zip(op.results, *results, strict=True)):
+        filled = [held for region, held in ((yes, one), (no, other)) if region.ops[-1].operands[number] in p.filled]
+        if filled:  # the other threads loaded what they have
+            p.values[result] = filled[0]
+            continue
         type_ = result.type.element if isinstance(result.type, Vector) else result.type
         parts = [where(condition, a, b, type_) for a, b in zip(flat(one), flat(other), strict=True)]
         users = p.uses.get(result, ())
@@ -68,6 +73,19 @@ def _masked(p: Printer, op: Op) -> None:
         else:
             named = [part if part.is_atom else p.named(part, result.name or "value") for part in parts]
         p.values[result] = tuple(named) if isinstance(result.type, Vector) else named[0]
+
+
+def _loaded_or_constant(p: Printer, region: Block, other: Block) -> dict[Value, Expression]:
+    """Returns what a region loads and hands on where the other one hands on a number: that is what its threads load."""
+    found: dict[Value, Expression] = {}
+    for value, instead in zip(region.ops[-1].operands, other.ops[-1].operands, strict=True):
+        maker, number = p.makers.get(value), p.makers.get(instead)
+        if maker is None or maker.kind != "load" or maker not in region.ops or len(p.uses[value]) > 1:
+            continue
+        constant = number.attribute("value") if number is not None and number.kind == "constant" else None
+        if isinstance(value.type, Scalar) and isinstance(constant, int | float):
+            found[value] = literal(constant, value.type)
+    return found
 
 
 def _acts(region: Block) -> bool:

@@ -152,7 +152,11 @@ def load(p: Printer, op: Op) -> None:
     pointer = _moved(p, op)
     mask = _mask(p, pointer)
     if not isinstance(element, Vector):
-        p.hold(op, combined(f"tl.load({pointer.text}{_keywords(mask)})", element, pointer))
+        keywords = _keywords(mask)
+        if (other := p.others.get(op.result)) is not None and pointer.varying and mask is not None:
+            keywords += f", other={other.text}"
+            p.filled.add(op.result)
+        p.hold(op, combined(f"tl.load({pointer.text}{keywords})", element, pointer))
         return
     wanted = op.result.name or "value"
     names = [

@@ -88,6 +88,8 @@ class Printer:
         padded = None if None in self.sizes else 1 << (math.prod(extent or 1 for extent in self.sizes) - 1).bit_length()
         self.arrays = BlockArrays(self.function, self.uniformity, self.uses, digits, padded, self.shared_bytes)
         self.tensors: dict[Value, Tensor] = {}
+        self.others: dict[Value, Expression] = {}  # what threads load that do not run
+        self.filled: set[Value] = set()  # loads that have that in them
         self.needed_barriers = needed_barriers(self.function, self.arrays.roots)
         self.is_ordered = needs_order(self.function, self.arrays.roots)
         self.has_fences = any(_is_fence(op) for op in walk(self.function.body))
