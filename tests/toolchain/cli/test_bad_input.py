@@ -1,6 +1,5 @@
 """Sources that cannot be migrated, or do harm when executed: what is said, the exit code, and nothing is touched."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,15 @@ def snapshot(folder):
 
 def strays(cache):
     """Processes still running that were built into `cache`."""
-    return [exe for exe in Path("/proc").glob("[0-9]*/exe") if os.path.realpath(exe).startswith(str(cache))]
+    return [process for process in Path("/proc").iterdir() if executable(process).startswith(str(cache))]
+
+
+def executable(process):
+    """The path of what a process executes; empty where it has ended meanwhile, or may not be looked at."""
+    try:
+        return str((process / "exe").readlink())
+    except OSError:
+        return ""
 
 
 @pytest.fixture
