@@ -6,6 +6,7 @@ A token-level translation also reaches the bodies of macros, where no parser see
     extern __shared__ T x[];                      → a pointer to the launch's dynamic shared memory
     asm("…" : … );                                → the C++ function that does the same
     cudaLaunchKernel((void*)k, …)                 → the same without the cast, which loses what k takes
+    #define UNROLL #pragma unroll                 → the same with _Pragma("unroll")
     int main(…)                                   → a function the driver calls
 Everything else of CUDA's language is macros, functions and types of the shim headers.
 """
@@ -22,6 +23,7 @@ from porter.simt.launch_edits import launch_edits
 from porter.simt.shared_edits import SharedNames, shared_edits
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, tokens
+from porter.source.pragmas import pragma_edits
 from porter.source.text import Source
 
 USER_MAIN = "porter_user_main"
@@ -72,7 +74,7 @@ class _Translation:
         if body and self.names.is_spelling(body):
             self.names.spellings.add(inner[1].text)
             return []
-        return self._stretch(body, macro=parameters)
+        return [*pragma_edits(directive, inner), *self._stretch(body, macro=parameters)]
 
     def _stretch(self, stream: Sequence[Token], macro: frozenset[str] | None) -> list[Edit]:
         code = [t for t in stream if t.kind is not TokenKind.DIRECTIVE]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from porter.source.lexer import Token, TokenKind, tokens
 from porter.source.macro_kinds import MacroKind, generates, macro_kind, names_types
+from porter.source.pragmas import with_pragma_operators
 from porter.source.program import Macro
 
 MOST_TOKENS = 1_000_000  # that macros may bring into one source; a header of 339 lines was seen to need 560,802
@@ -56,7 +57,9 @@ class Definition:
         params, rest = macro.params, ""
         if params and params[-1].endswith("..."):
             params, rest = params[:-1], params[-1].removesuffix("...") or "__VA_ARGS__"
-        body = tuple(t for t in tokens(macro.body, line_start=False) if t.kind is not TokenKind.COMMENT)
+        body = tuple(
+            t for t in tokens(with_pragma_operators(macro.body), line_start=False) if t.kind is not TokenKind.COMMENT
+        )
         return cls(macro.name, params, rest, body, macro_kind(body))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from porter.backend import Target
 from porter.findings import Finding
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, split_arguments, tokens
+from porter.source.pragmas import pragma_edits
 from porter_maca.declared import Declared
 from porter_maca.limits import SETS_ATTRIBUTE
 from porter_maca.places import Places
@@ -30,7 +30,6 @@ _PLAIN = frozenset(
     }
 )
 _BETWEEN = frozenset({"*", "&", "const", "volatile", "__restrict__", "restrict", "__restrict"})
-_PRAGMA = re.compile(r"#[ \t]*pragma[ \t]+(?P<words>[^\\\n]*[^\\\s])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def mend(traced: Traced, own: Declared, target: Target, places: Places) -> tuple
     code = [t for t in significant(stream) if t.kind is not TokenKind.DIRECTIVE]
     lines = [(t, significant(inside_directive(t, traced.text))) for t in stream if t.kind is TokenKind.DIRECTIVE]
     macros = [words for _, words in lines if words and words[0].text == "define"]
-    edits = [edit for directive, words in lines for edit in _pragmas(directive, words)]
+    edits = [edit for directive, words in lines for edit in pragma_edits(directive, words)]
     findings: list[Finding] = []
     helpers: list[str] = []
     for words in (code, *macros):
@@ -138,12 +137,3 @@ def _casts(code: Sequence[Token]) -> Iterator[Edit]:
         start, end = arguments[0][0].start, arguments[0][-1].end
         yield Edit(start, start, "reinterpret_cast<const void*>(")
         yield Edit(end, end, ")")
-
-
-def _pragmas(directive: Token, words: Sequence[Token]) -> Iterator[Edit]:
-    """`#pragma` within a macro's body, which only _Pragma can say."""
-    if not words or words[0].text != "define":
-        return
-    for found in _PRAGMA.finditer(directive.text):
-        quoted = found["words"].replace("\\", "\\\\").replace('"', '\\"')
-        yield Edit(directive.start + found.start(), directive.start + found.end(), f'_Pragma("{quoted}")')

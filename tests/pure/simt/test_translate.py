@@ -32,6 +32,10 @@ def test_literals_stay_where_their_type_matters():
     )
 
 
+def test_a_macro_may_be_a_pragma():
+    assert translated("#define UNROLL #pragma unroll 4\n") == '#define UNROLL _Pragma("unroll 4")\n'
+
+
 @pytest.mark.parametrize(
     "callee", ["k", "ns::k<float>", "(k<a, b>)", "table[i]", "A<T>::template k<int>", "k<f(a, b), (c > d)>", "p->k"]
 )

@@ -273,6 +273,12 @@ def test_unroll_belongs_to_its_loop():
     assert [x.unroll for x in loops if isinstance(x, For)] == [0, 4, None]
 
 
+def test_a_macro_may_be_a_pragma():
+    (loop,) = body_of("#define UNROLL #pragma unroll 2\n__global__ void k() {\nUNROLL\nfor (;;) {}\n}")
+    assert isinstance(loop, For)
+    assert loop.unroll == 2
+
+
 def test_switch_groups_labels():
     (switch,) = body_of("__device__ void f(int n) { switch (n) { case 1: case 2: n = 3; break; default: n = 4; } }")
     assert isinstance(switch, Switch)

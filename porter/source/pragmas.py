@@ -1,0 +1,28 @@
+"""`#pragma` in the body of a macro, which nvcc takes: in C++ only the operator `_Pragma` can say it there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from porter.source.edit import Edit
+from porter.source.lexer import Token
+
+_PRAGMA = re.compile(r"#[ \t]*pragma[ \t]+(?P<words>[^\\\n]*[^\\\s])")
+
+
+def with_pragma_operators(body: str) -> str:
+    """Returns the body of a macro with `_Pragma("unroll")` for `#pragma unroll`."""
+    return _PRAGMA.sub(_operator, body) if "#" in body else body
+
+
+def pragma_edits(directive: Token, words: Sequence[Token]) -> Iterator[Edit]:
+    """Yields what makes operators of the pragmas in a macro's body; `words` are the tokens of the `directive`."""
+    if words and words[0].text == "define":
+        for found in _PRAGMA.finditer(directive.text):
+            yield Edit(directive.start + found.start(), directive.start + found.end(), _operator(found))
+
+
+def _operator(pragma: re.Match[str]) -> str:
+    quoted = pragma["words"].replace("\\", "\\\\").replace('"', '\\"')
+    return f'_Pragma("{quoted}")'
