@@ -22,10 +22,13 @@ _DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?")
 
 IncludeOption = Annotated[
     list[Path] | None,
-    typer.Option("--include-dir", metavar="DIR", parser=named_path, help="A folder with local headers; repeatable."),
+    typer.Option(
+        "--include-dir", "-I", metavar="DIR", parser=named_path, help="A folder with local headers; repeatable."
+    ),
 ]
 DefineOption = Annotated[
-    list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro that your build defines; repeatable.")
+    list[str] | None,
+    typer.Option("--define", "-D", metavar="NAME[=V]", help="A macro that your build defines; repeatable."),
 ]
 CompileCommandsOption = Annotated[
     Path | None,
