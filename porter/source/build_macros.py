@@ -1,4 +1,4 @@
-"""Macros that a build sets, told by the headers that they hide: `#ifdef WITH_CUDA` around one, or where it is named."""
+"""Macros that a build sets, told by what they hide: a whole header, the line that names one, or a macro in it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _OF_C = frozenset(("uint", "ushort", "ulong"))  # types that the C library's hea
 
 def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
     """The macros without which `program` holds nothing, and those that hide a local header which declares what it uses
-    and nobody else declares. They stand around all of a file, or around the line of a header that includes it.
+    and nobody else declares. They stand around all of a file, or around the line of a header that includes it. So do
+    those that hide the only definition of a macro in a header which the program uses.
 
     What begins with an underscore is a compiler's to set. Of headers that several macros hide, and that declare the
     same, the first counts.
     """
     headers = tuple(dict.fromkeys(header for _, header in program.headers))
     hidden = [*_guarded((program.source, *headers)), *_included(headers, finder)]
-    if not hidden:
+    within = _within(program.source, headers)
+    if not hidden and not within:
         return ()
     others = (program.source.text, *(h.text for h in headers if all(h is not header for _, header in hidden)))
     set_already = _set_by((*others, *(header.text for _, header in hidden)), program.defines)
@@ -43,7 +45,23 @@ def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
         if is_needed and macro not in set_already and not macro.startswith("_"):
             wanted[macro] = None
             lacking -= found
+    wanted |= dict.fromkeys(macro for macro in within if macro not in set_already and not macro.startswith("_"))
     return tuple(wanted)
+
+
+def _within(source: Source, headers: Iterable[Source]) -> tuple[str, ...]:
+    """Returns the macros that alone hide each definition of what `source` uses without asking for them."""
+    uses = dict[str, int]()
+    for token in tokens(source.text):
+        if token.kind is TokenKind.IDENTIFIER:
+            uses.setdefault(token.text, token.start)
+    around = dict[str, set[str]]()
+    for text in (source.text, *(header.text for header in headers)):
+        for match in (m for m in _DEFINE.finditer(text) if m[1] in uses):
+            around.setdefault(match[1], set()).add(outermost_macro(text, match.start()))
+    alone = ((name, next(iter(macros))) for name, macros in around.items() if len(macros) == 1)
+    found = (macro for name, macro in alone if macro and outermost_macro(source.text, uses[name]) != macro)
+    return tuple(dict.fromkeys(found))
 
 
 def _guarded(files: Iterable[Source]) -> Iterator[tuple[str, Source]]:

@@ -84,6 +84,30 @@ def test_a_header_of_another_platform_that_declares_nothing_needed_sets_nothing(
     assert wanted(header, cuda_side="#define WIDTH 8\nint unused();\n") == ()
 
 
+LOOP = "#define LOOP(i, n) for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
+LOOPS = '#include "math.cuh"\n__global__ void k(float* x, int n) { LOOP(i, n) x[i] = 0; }\n'
+
+
+def test_what_hides_the_only_definition_of_a_macro_is_set():
+    assert wanted(f"int f();\n#ifdef WITH_CUDA\n{LOOP}#endif\n", LOOPS) == ("WITH_CUDA",)
+
+
+@pytest.mark.parametrize(
+    ("header", "source"),
+    [
+        (f"int f();\n#ifdef WITH_CUDA\n{LOOP}#else\n{LOOP}#endif\n", LOOPS),
+        (
+            f"int f();\n#ifdef WITH_ROCM\n{LOOP}#endif\n",
+            LOOPS.replace("LOOP(i, n) x[i] = 0;", "\n#ifdef WITH_ROCM\nLOOP(i, n) x[i] = 0;\n#endif\n"),
+        ),
+        (f"int f();\n#ifdef WITH_CUDA\n{LOOP}#endif\n", LOOP + LOOPS),
+    ],
+    ids=["defined otherwise, too", "used where it is asked for", "the source's own"],
+)
+def test_a_macro_that_is_not_lacking_sets_nothing(header, source):
+    assert wanted(header, source) == ()
+
+
 def test_a_macro_around_all_of_the_source_is_set():
     kernel = "__global__ void k(int* x) { x[0] = 1; }\n"
     assert wanted("", f'#include "math.cuh"\n#ifdef WITH_CUDA\n{kernel}#endif\n') == ("WITH_CUDA",)
