@@ -30,6 +30,8 @@ CUDA_WARP_SIZE = 32
 _BUILDERS = 2
 # How much longer than its processor time a run may take: what the machine does besides must not end it.
 _WAITING = 6
+# The part of it that a program may use: it is run five times and more, and its kernels by themselves take less.
+_PART_OF_PROGRAM = 0.4
 _BRIEF_S = 0.25  # a run at drafted sizes takes milliseconds; those of a slow original stop settling its contract later
 
 
@@ -55,7 +57,14 @@ class Bench:
 
     def briefly(self, executable: Executable) -> Execute:
         """As `execute`, for runs that are of no use where they take long."""
-        return replace(self, limits=limits(min(_BRIEF_S, self.limits.cpu_s))).execute(executable)
+        return self._within(_BRIEF_S).execute(executable)
+
+    def program(self, executable: Executable) -> Execute:
+        """As `execute`, for a whole program, in whose place its kernels can be run."""
+        return self._within(_PART_OF_PROGRAM * self.limits.cpu_s).execute(executable)
+
+    def _within(self, cpu_s: float) -> Bench:
+        return replace(self, limits=limits(min(cpu_s, self.limits.cpu_s)))
 
     def planned(
         self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits, permitted: frozenset[str]

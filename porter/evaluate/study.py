@@ -119,7 +119,9 @@ class Originals:
         if isinstance(built, BuildFailure):
             return Unproven(contract, not_built(built, contract, self.source.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
-        execute, brief = self.bench.execute(built), self.bench.briefly(built)
+        in_parts = contract.entry.kind is EntryKind.PROGRAM and not self.stated
+        execute = self.bench.program(built) if in_parts else self.bench.execute(built)
+        brief = self.bench.briefly(built)
         asked = brief if in_brief else execute
         complete = self.stated and contract.workloads and not contract.questions
         confirmation = Confirmation(contract, 0) if complete else confirm(contract, asked, self.sizes)
