@@ -13,11 +13,11 @@ from porter.contract.usage import Usage
 from porter.source.arithmetic_types import arithmetic
 from porter.source.program import Function
 from porter.source.qualified import unqualified
+from porter.source.vocabulary import COORDINATES
 
 _CEILING_DIVISIONS = frozenset(("ceil_div", "CeilDiv", "ATenCeilDiv", "THCCeilDiv", "divup", "ceilDiv"))
 _DEEPEST_CALL = 4
 _FLOATS = ("float", "double", "half", "bfloat16")
-_BUILTIN = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
 
 
 @dataclass
@@ -111,7 +111,7 @@ def simplified(node: Node) -> Node:
             return Call(Name("cdiv"), (left, right.operand if isinstance(right, Cast) else right))
         case Call(Name(name), arguments) if function_name(name):
             return Call(Name(function_name(name)), arguments)
-        case Member(Name(name), axis) if name in _BUILTIN:
+        case Member(Name(name), axis) if name in COORDINATES:
             return Name(f"{name}.{axis}")
         case Binary():
             return _arithmetic(node)

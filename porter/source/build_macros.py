@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from porter.source.arithmetic_types import arithmetic
-from porter.source.directives import directives, includes, outermost_macro
+from porter.source.directives import directives, includes, macros, outermost_macro
 from porter.source.headers import HeaderFinder, is_installed
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.program import Program
 from porter.source.prototypes import prototypes
 from porter.source.text import Source
+from porter.source.vocabulary import COORDINATES
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*if(?:def\s|\s+\w)", re.MULTILINE)
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+(\w+)")
@@ -24,14 +25,14 @@ _OF_C = frozenset(("uint", "ushort", "ulong"))  # types that the C library's hea
 def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
     """The macros without which `program` holds nothing, and those that hide a local header which declares what it uses
     and nobody else declares. They stand around all of a file, or around the line of a header that includes it. So do
-    those that hide the only definition of a macro in a header which the program uses.
+    those that hide the only definition of a macro of kernels which the program uses (`CUDA_KERNEL_LOOP`).
 
     What begins with an underscore is a compiler's to set. Of headers that several macros hide, and that declare the
     same, the first counts.
     """
     headers = tuple(dict.fromkeys(header for _, header in program.headers))
     hidden = [*_guarded((program.source, *headers)), *_included(headers, finder)]
-    within = _within(program.source, headers)
+    within = _within((program.source, *headers))
     if not hidden and not within:
         return ()
     others = (program.source.text, *(h.text for h in headers if all(h is not header for _, header in hidden)))
@@ -49,17 +50,23 @@ def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def _within(source: Source, headers: Iterable[Source]) -> tuple[str, ...]:
-    """Returns the macros that alone hide each definition of what `source` uses without asking for them."""
+def _within(files: Sequence[Source]) -> tuple[str, ...]:
+    """Returns the macros that alone hide each definition of a macro which the first of `files` uses without asking for
+    them, and which says where a thread stands: no host code has such a macro, and no other build the kernels.
+    """
+    source = files[0]
     uses = dict[str, int]()
     for token in tokens(source.text):
         if token.kind is TokenKind.IDENTIFIER:
             uses.setdefault(token.text, token.start)
     around = dict[str, set[str]]()
-    for text in (source.text, *(header.text for header in headers)):
-        for match in (m for m in _DEFINE.finditer(text) if m[1] in uses):
-            around.setdefault(match[1], set()).add(outermost_macro(text, match.start()))
-    alone = ((name, next(iter(macros))) for name, macros in around.items() if len(macros) == 1)
+    of_kernels = set[str]()
+    for file in files:
+        for macro in (m for m in macros(file, directives(file.text)) if m.name in uses):
+            around.setdefault(macro.name, set()).add(outermost_macro(file.text, macro.span.start))
+            if any(token.text in COORDINATES for token in tokens(macro.body, line_start=False)):
+                of_kernels.add(macro.name)
+    alone = ((name, next(iter(around[name]))) for name in around if name in of_kernels and len(around[name]) == 1)
     found = (macro for name, macro in alone if macro and outermost_macro(source.text, uses[name]) != macro)
     return tuple(dict.fromkeys(found))
 

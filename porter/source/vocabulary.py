@@ -27,6 +27,7 @@ TYPES = _words(
 CV = _words("const volatile")
 TYPE_KEYS = _words("struct class enum union typename")
 SPECIFIERS = _words("static inline extern constexpr consteval virtual friend explicit typename register")
+COORDINATES = _words("threadIdx blockIdx blockDim gridDim")  # of a thread, in a kernel alone
 # A body with one of these is no expression.
 STATEMENTS = QUALIFIERS | _words(
     """if else for while do switch case default return break continue goto template using namespace struct class enum

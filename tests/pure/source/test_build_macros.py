@@ -101,8 +101,9 @@ def test_what_hides_the_only_definition_of_a_macro_is_set():
             LOOPS.replace("LOOP(i, n) x[i] = 0;", "\n#ifdef WITH_ROCM\nLOOP(i, n) x[i] = 0;\n#endif\n"),
         ),
         (f"int f();\n#ifdef WITH_CUDA\n{LOOP}#endif\n", LOOP + LOOPS),
+        ("#ifdef WIN32\n#define M_PI 3.14f\n#endif\nint f();\n", LOOPS.replace("LOOP(i, n) x[i] = 0", "x[n] = M_PI")),
     ],
-    ids=["defined otherwise, too", "used where it is asked for", "the source's own"],
+    ids=["defined otherwise, too", "used where it is asked for", "the source's own", "of no kernel"],
 )
 def test_a_macro_that_is_not_lacking_sets_nothing(header, source):
     assert wanted(header, source) == ()
