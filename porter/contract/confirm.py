@@ -321,10 +321,10 @@ class _Confirmer:
 
     def _compare(self) -> None:
         """Elements that are compared with indices are such, if the original is as clean with them."""
-        trial = with_compared(self.contract)
+        trial, before = with_compared(self.contract), self.trials.trouble
         if trial is not self.contract and self._holds(trial, self.trials.clean):
             self.contract = trial
-        self.trials.trouble = ""
+        self.trials.trouble = before
 
     def _is_written(self, contract: Contract) -> bool:
         """Returns whether no workload leaves elements of outputs that nothing writes."""

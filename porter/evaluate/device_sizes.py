@@ -55,9 +55,9 @@ class _Seen:
 
 @dataclass
 class _Told:
-    """What is said of calls at sizes for a device, by what it is about, and what is new in them.
+    """Collects what the verdict says of calls at sizes for a device, by subject, and what is new in these calls.
 
-    Of what differs in numbers alone the first is said, and how many others there are.
+    Of launches that differ in numbers alone it says the first, and how many others there are.
     """
 
     said: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class _Told:
     def sentences(self) -> tuple[str, ...]:
         """Returns what the verdict has to name, each thing once."""
         return tuple(
-            f"{first} (and so with {counted(len(others), 'other choice')})" if others else first
+            f"{first} (the same holds for {counted(len(others), 'other choice')})" if others else first
             for first, *others in self.said.values()
         )
 
@@ -194,7 +194,7 @@ def _new(run: Run, known: BranchCoverage) -> Iterator[str]:
 
 
 def _of_kind(run: Run, *kinds: FaultKind) -> tuple[str, ...]:
-    return tuple(fault.about or fault.message for fault in run.faults if fault.kind in kinds and not fault.fatal)
+    return tuple(fault.message for fault in run.faults if fault.kind in kinds and not fault.fatal)
 
 
 class _Search:
