@@ -203,7 +203,7 @@ def comparisons(node: Node) -> Iterator[Binary]:
 
 
 def truths(node: Node) -> Iterator[Node]:
-    """What a condition asks whether it is true: `flag` and `i == j` of `flag && !(i == j)`."""
+    """Yields the parts of a condition that are true or false: `flag` and `i == j` of `flag && !(i == j)`."""
     match node:
         case Binary("&&" | "||", left, right):
             yield from (*truths(left), *truths(right))

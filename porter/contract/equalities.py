@@ -34,7 +34,7 @@ def with_compared(contract: Contract) -> Contract:
 
 @dataclass(frozen=True)
 class Equalities:
-    """What the function with this `body` and these `parameters` compares with elements; `aliases` are its pointers."""
+    """Finds the indices that a function compares with elements; `aliases` are the pointers in its `body`."""
 
     body: Body
     aliases: Mapping[str, str]
@@ -107,7 +107,7 @@ class Equalities:
 
     @cached_property
     def _limits(self) -> Mapping[str, Node]:
-        """What indices stay below by the conditions, and by loops that a macro makes: `KERNEL_LOOP(index, count)`."""
+        """The limits of indices, from conditions and from loops that a macro makes: `KERNEL_LOOP(index, count)`."""
         return dict(self._below())
 
     def _below(self) -> Iterator[tuple[str, Node]]:

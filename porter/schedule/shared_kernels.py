@@ -92,7 +92,7 @@ def _refuse_read_results(nest: Nest) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """What the host calls the sizes of a row's parts: columns of a piece, pieces of an axis, and parts of the row.
+    """The host's names for the sizes of a row's parts: columns of a piece, pieces of an axis, and parts of the row.
 
     They are numbers of the launch: as constants of compilation each length of a row had a kernel of its own.
     """

@@ -1,4 +1,4 @@
-"""What is compared for equality with an index holds such indices; what is compared with anything else does not."""
+"""A buffer whose elements are compared for equality with an index holds such indices; another one does not."""
 
 from pathlib import Path
 

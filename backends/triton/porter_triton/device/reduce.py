@@ -304,7 +304,7 @@ def scan_min(value, width: tl.constexpr, backward: tl.constexpr):
 
 @triton.jit
 def scan_before(scan, first, width: tl.constexpr, backward: tl.constexpr):
-    """What a scan has in the thread before each one, `first` where a segment begins."""
+    """Returns for each thread what the scan has in the one before it, `first` where a segment begins."""
     index = tl.arange(0, scan.shape[0])
     step: tl.constexpr = 1 if backward else -1
     begins = index % width == (width - 1 if backward else 0)

@@ -23,7 +23,7 @@ _LANE_BITS = 128  # that a lane should have on their way, and what a device move
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """What a thread loads: `bits` in all, and whether it waits for one load after another.
+    """The loads of a thread: how many `bits` they have in all, and whether it waits for one after another.
 
     `streams`: it waits in loops that each thread goes through on its own; `gathers`: in loops that hand something on.
     """

@@ -129,5 +129,5 @@ def check(p: Printer, op: Op) -> None:
 
 
 def left_out(p: Printer, op: Op) -> None:
-    """What is printed is left out, which the user is told."""
+    """Leaves out a `printf`, and notes for the user that it is missing."""
     p.remarks.append(Remark(RemarkKind.PRINTS, op.location.line))

@@ -17,7 +17,7 @@ BlockExtents = tuple[int | None, int | None, int | None]  # None where the launc
 
 @dataclass
 class ThreadDigits:
-    """What is known of one function, for blocks of these extents.
+    """Writes integers of one function as sums of digits of the thread's number, for blocks of these extents.
 
     `uniforms` has the value behind each name in the uniform part of an index.
     """

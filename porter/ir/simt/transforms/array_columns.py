@@ -62,7 +62,7 @@ def arrays_as_columns(function: Function) -> Function:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Plan:
-    """How one array is taken apart: `step` numbers of `unit` bytes are a row; `columns` has an array for each."""
+    """The way to take one array apart: `step` numbers of `unit` bytes are a row; `columns` has an array for each."""
 
     addresses: Mapping[Value, Sum]
     unit: int

@@ -1,4 +1,4 @@
-"""What threads of a block or warp can make of their numbers together: reductions and scans, on numbers that tell."""
+"""Reductions and scans that threads of a block or warp make together, carried out on numbers that tell them apart."""
 
 from __future__ import annotations
 
