@@ -13,14 +13,21 @@ _PRAGMA = re.compile(r"#[ \t]*pragma[ \t]+(?P<words>[^\\\n]*[^\\\s])")
 
 def with_pragma_operators(body: str) -> str:
     """Returns the body of a macro with `_Pragma("unroll")` for `#pragma unroll`."""
-    return _PRAGMA.sub(_operator, body) if "#" in body else body
+    for found in reversed(list(_pragmas(body))):
+        body = body[: found.start()] + _operator(found) + body[found.end() :]
+    return body
 
 
 def pragma_edits(directive: Token, words: Sequence[Token]) -> Iterator[Edit]:
     """Yields what makes operators of the pragmas in a macro's body; `words` are the tokens of the `directive`."""
     if words and words[0].text == "define":
-        for found in _PRAGMA.finditer(directive.text):
+        for found in _pragmas(directive.text):
             yield Edit(directive.start + found.start(), directive.start + found.end(), _operator(found))
+
+
+def _pragmas(text: str) -> Iterator[re.Match[str]]:
+    """Yields the pragmas that do not stand in a string."""
+    yield from (found for found in _PRAGMA.finditer(text) if text.count('"', 0, found.start()) % 2 == 0)
 
 
 def _operator(pragma: re.Match[str]) -> str:

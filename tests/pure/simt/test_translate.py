@@ -34,6 +34,8 @@ def test_literals_stay_where_their_type_matters():
 
 def test_a_macro_may_be_a_pragma():
     assert translated("#define UNROLL #pragma unroll 4\n") == '#define UNROLL _Pragma("unroll 4")\n'
+    text = '#define TEXT "for device code: #pragma unroll"\n'
+    assert translated(text) == text
 
 
 @pytest.mark.parametrize(
