@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Port, Target
+from porter.contract.contract import EntryKind
 from porter.errors import PorterError
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
@@ -192,16 +193,21 @@ def executed(
 
 
 def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:
-    """Returns what the worst of a source's entries is, but for launchers that their kernels stand for."""
+    """Returns what the worst of a source's entries is, but for launchers that their kernels stand for.
+
+    Kernels are verified by themselves where the user asked for them alone.
+    """
     stood_for = [e for e in entries if e.kernels_stand and isinstance(e.outcome, Refused)]
-    outcomes = [e.outcome for e in entries if e not in stood_for]
-    found = min(outcomes, key=lambda outcome: _WORST_FIRST.index(type(outcome)))
+    others = [e for e in entries if e not in stood_for]
+    found = min((e.outcome for e in others), key=lambda outcome: _WORST_FIRST.index(type(outcome)))
     if not stood_for or not isinstance(found, Verified | KernelsVerified):
         return found
     missing = (
         f"{e.name} itself was not ported: {e.outcome.because}" for e in stood_for if isinstance(e.outcome, Refused)
     )
     caveat = "; ".join(filter(None, (*missing, found.caveat)))
+    if isinstance(found, Verified) and all(e.contract.entry.kind is EntryKind.KERNEL for e in others):
+        return replace(found, caveat=caveat)
     return KernelsVerified(found.checked, caveat, found.compiled_for)
 
 

@@ -317,3 +317,6 @@ def test_a_source_is_what_its_kernels_are_where_all_of_a_refused_launcher_s_stan
     assert isinstance(outcomes(migration)["asks"], Refused)
     assert isinstance(migration.outcome, KernelsVerified)
     assert "asks itself was not ported: " in migration.outcome.caveat
+    asked = migrated(NO_FORM_IN_PYTHON, target="triton", kernels=("twice",)).outcome
+    assert isinstance(asked, Verified)
+    assert "asks itself was not ported: " in asked.caveat
