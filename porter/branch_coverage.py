@@ -13,7 +13,8 @@ from dataclasses import dataclass
 LAUNCHED = "launched"
 CALLED = "called"
 RUN_TWICE = "run twice"
-_OF_BRANCHES = frozenset(("true", "false", "taken", "entered"))
+_OUTCOMES = ("true", "false")
+_OF_BRANCHES = frozenset((*_OUTCOMES, "taken", "entered"))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -21,7 +22,8 @@ class Side:
     """`text` is the condition, label or instance at `line` of `file`; `way` is what it never is if no run takes it.
 
     `column` tells places on one line apart. A side that `fails` ends in an error: no workload is meant to take it. One
-    without a `way` says no more than that a run came to the place.
+    without a `way` says no more than that a run came to the place. An operand of `&&` or `||` is `part_of` a condition,
+    which it names by its text.
     """
 
     file: str
@@ -30,6 +32,7 @@ class Side:
     way: str
     text: str
     fails: bool = False
+    part_of: str = ""
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -51,7 +54,7 @@ class Side:
     @property
     def is_branch(self) -> bool:
         """Returns whether other code runs on it than on its siblings."""
-        return self.way in _OF_BRANCHES
+        return self.way in _OF_BRANCHES and not self.part_of
 
     @property
     def described(self) -> str:
@@ -76,10 +79,21 @@ class BranchCoverage:
     def missing(self) -> tuple[Side, ...]:
         """The sides that no run took, of the places that runs came to, in the order of the source.
 
-        A place that no run came to lies behind a side that is missing itself. Sides that fail are not counted.
+        A place that no run came to lies behind a side that is missing itself. Sides that fail are not counted, nor are
+        operands of a condition one of whose outcomes is missing, or an error.
         """
         reached = {side.place for side in self.taken}
-        return tuple(sorted(s for s in self.present - self.taken if s.place in reached and s.way and not s.fails))
+        outcomes = {(side.file, side.text, side.way) for side in self.taken}
+        return tuple(
+            sorted(
+                side
+                for side in self.present - self.taken
+                if side.place in reached
+                and side.way
+                and not side.fails
+                and (not side.part_of or all((side.file, side.part_of, way) in outcomes for way in _OUTCOMES))
+            )
+        )
 
     @property
     def share(self) -> float:

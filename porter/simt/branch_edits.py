@@ -5,8 +5,12 @@
     while (n > 4)         → PORTER_LOOP(10) while (::porter::simt::turned<10>(porter_turn_10, …))   13: once more
     for                     the same
     min(n, 64)            → ::porter::simt::picked<14>(min(n, 64), 64)                14: it is 64, 15: it is n
+    a && b, a || b        → went<16>(static_cast<bool>(a)) && went<18>(…)             17: a is false, 19: b is false
     case 3:               → case 3: ::porter::simt::came<8>();                        so does `if constexpr (…) {`
     __global__ … {        → __global__ … { PORTER_INSTANCE(9)                         each instance of a template counts
+
+Operands of `&&` and `||` are marked in conditions, in what is returned and in what a number begins with. Short-circuit
+evaluation stays, and only the outcome by which an operand decides alone is a side: the other one is that of the whole.
 
 A place whose condition cannot be told apart from a declaration stays as it is. What the compiler finds unreachable, as
 behind a constant, has no mark in what it makes, and so no side.
@@ -15,11 +19,12 @@ behind a constant, has no mark in what it makes, and so no side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.branch_coverage import LAUNCHED, RUN_TWICE, Side
 from porter.simt.failing import fails_if, fails_in_case, statement_end
 from porter.simt.limits import Limit, limits
+from porter.simt.operands import operands
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket
 from porter.source.text import Source
@@ -32,6 +37,9 @@ _BEFORE_CONDITION = frozenset(
      "return", "else", "do", "throw", "case", "}")
 )  # fmt: skip
 _BEFORE_NAME = frozenset(("*", "&", "&&", ">"))
+_NUMBERS = frozenset(("bool", "auto", "int", "unsigned"))
+_SPECIFIERS = frozenset(("const", "constexpr", "static"))
+_ENDS = frozenset((";", "{", "}", ")", ":", ""))  # of what a statement may follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class BranchMarks:
         """The edits that mark a stretch of the tokens of `source`, but for what one of the `others` replaces."""
         replaced = [edit for edit in others if edit.start < edit.end]
         found = _Finder(source, code, self)
-        every = (*found.conditions(), *found.limits())
+        every = (*found.conditions(), *found.values(), *found.limits())
         around = [a for a in every if not any(_replaced(at, replaced) for at in a.offsets)]
         behind = [(at, text) for at, text in found.places() if not _replaced(at, replaced)]
         behind += [(a.loop, a.declared) for a in around if a.loop is not None]
@@ -111,6 +119,12 @@ class _Finder:
                     loop = i if self._is_loop(i, close) else None
                     yield from self._condition(first, last, fails, loop)
 
+    def values(self) -> Iterator[_Around]:
+        """Operands of what is returned, and of what a number begins with: `bool inside = x >= 0 && x < n;`."""
+        for i, token in enumerate(self.code):
+            if token.text == "return" or (token.text == "=" and self._is_declared(i)):
+                yield from self._operands(i + 1, statement_end(self.code, i + 1))
+
     def limits(self) -> Iterator[_Around]:
         """What `min` and `max` pick of."""
         for limit in limits(self.code):
@@ -145,12 +159,19 @@ class _Finder:
         )
         return _Around(first.start, last.end, f"::porter::simt::picked<{number}>(", f", {one})")
 
+    def _is_declared(self, equals: int) -> bool:
+        """Returns whether a statement declares a number and gives it what stands behind the `=`."""
+        first = equals - 2
+        while first > 0 and self.code[first - 1].text in _SPECIFIERS:
+            first -= 1
+        return first >= 0 and self.code[equals - 2].text in _NUMBERS and self._text(first - 1) in _ENDS
+
     def _opening(self, at: int) -> int:
         """`at` where a parenthesis opens; 0 where none does."""
         return at if self._text(at) == "(" else 0
 
     def _text(self, at: int) -> str:
-        return self.code[at].text if at < len(self.code) else ""
+        return self.code[at].text if 0 <= at < len(self.code) else ""
 
     def _tested(self, keyword: str, opening: int, close: int) -> tuple[int, int]:
         """The tokens of the condition: the middle of a `for`, what follows the last statement in others."""
@@ -195,11 +216,33 @@ class _Finder:
         start, end = words[0].start, words[-1].end
         if loop is None:
             yield _Around(start, end, f"::porter::simt::went<{true}>(static_cast<bool>(")
-            return
-        for way in ("", RUN_TWICE):
-            self.marks.add(self._side(loop, way, text, fails=False))
-        before = f"::porter::simt::turned<{true}>(porter_turn_{true}, static_cast<bool>("
-        yield _Around(start, end, before, loop=self.code[loop].start, declared=f"PORTER_LOOP({true}) ")
+        else:
+            for way in ("", RUN_TWICE):
+                self.marks.add(self._side(loop, way, text, fails=False))
+            before = f"::porter::simt::turned<{true}>(porter_turn_{true}, static_cast<bool>("
+            yield _Around(start, end, before, loop=self.code[loop].start, declared=f"PORTER_LOOP({true}) ")
+        yield from self._operands(first, last, text)
+
+    def _operands(self, first: int, last: int, condition: str = "") -> Iterator[_Around]:
+        """Those of an expression, which is a `condition` or has no marks of its own."""
+        found = list(operands(self.code, first, last))
+        if found and not condition:
+            condition = self._text_of(first, last)
+            yield self._went(first, last, ("true", "false"), condition)
+        for operand in found:
+            ways = ("true", "") if operand.decides else ("", "false")
+            yield self._went(operand.first, operand.last, ways, condition)
+
+    def _went(self, first: int, last: int, ways: tuple[str, str], condition: str) -> _Around:
+        """The mark of a part of a condition, of which each of the `ways` is one outcome."""
+        text = self._text_of(first, last)
+        sides = [replace(self._side(first, way, text, fails=False), part_of=condition) for way in ways]
+        true, _ = map(self.marks.add, sides)
+        before = f"::porter::simt::went<{true}>(static_cast<bool>("
+        return _Around(self.code[first].start, self.code[last - 1].end, before)
+
+    def _text_of(self, first: int, last: int) -> str:
+        return _shortened(self.source.text[self.code[first].start : self.code[last - 1].end])
 
     def _side(self, at: int, way: str, text: str, *, fails: bool) -> Side:
         span = self.source.span(self.code[at].start, self.code[at].end)

@@ -317,8 +317,9 @@ def _read_side(into: Decoded, payload: bytes) -> None:
     taken, fails, line, column = struct.unpack_from("<BBii", payload)
     file, position = _text(payload, 10)
     way, position = _text(payload, position)
-    text, _ = _text(payload, position)
-    into.sides[Side(file, line, column, way, text, bool(fails))] = bool(taken)
+    text, position = _text(payload, position)
+    part_of, _ = _text(payload, position)
+    into.sides[Side(file, line, column, way, text, bool(fails), part_of)] = bool(taken)
 
 
 def _read_mark(into: Decoded, payload: bytes) -> None:

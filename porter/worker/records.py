@@ -73,7 +73,7 @@ def _fault(fault: Fault) -> bytes:
 
 def _side(side: Side, *, taken: bool) -> bytes:
     head = struct.pack("<BBii", taken, side.fails, side.line, side.column)
-    return head + _text(side.file) + _text(side.way) + _text(side.text)
+    return head + _text(side.file) + _text(side.way) + _text(side.text) + _text(side.part_of)
 
 
 def _raw(value: TensorValue) -> bytes:

@@ -40,6 +40,19 @@ def marked(text):
             "if constexpr (N > 4) { f(); } else { g(); }",
             "if constexpr (N > 4) { came<0>(); f(); } else { came<1>(); g(); }",
         ),
+        ("if (a && b) f();", "if (went<0>((went<2>((a)) && went<4>((b))))) f();"),
+        (
+            "for (int i = 0; i < n && !done(i, n); ++i) f();",
+            "PORTER_LOOP(0) for (int i = 0; turned<0>(porter_turn_0, "
+            "(went<4>((i < n)) && went<6>((!done(i, n))))); ++i) f();",
+        ),
+        (
+            "if (!(a || b) && (c && d)) f();",
+            "if (went<0>((!(went<2>((a)) || went<4>((b))) && (went<6>((c)) && went<8>((d)))))) f();",
+        ),
+        ("if ((a || b) && c) f();", "if (went<0>((went<2>(((went<4>((a)) || went<6>((b))))) && went<8>((c))))) f();"),
+        ("return a || b && c;", "return went<0>((went<2>((a)) || went<4>((went<6>((b)) && went<8>((c))))));"),
+        ("bool in = x >= 0 && x < n;", "bool in = went<0>((went<2>((x >= 0)) && went<4>((x < n))));"),
         ("#define CLAMP(n) if (n > 4) n = 4\n", "#define CLAMP(n) if (went<0>((n > 4))) n = 4\n"),
         ("__global__ void k(int n) { f(); }", "__global__ void k(int n) { PORTER_INSTANCE(0)  f(); }"),
     ],
@@ -60,6 +73,11 @@ def test_what_is_marked(text, want):
         "n = limits.max(n, 4);",
         "n = Limits<int, long>::max(n, 4);",
         "for (;;) f();",
+        "auto x = static_cast<T&&>(y);",
+        "return Both<A && B>::value;",
+        "return Both<A && B>()(x);",
+        "template <class T, bool both = A && B> struct S { int n; };",
+        "f(a && b);",
         "for (auto x : xs) f();",
         "__global__ void k(int n);",
         "template <int N = 4> struct S { bool operator==(S) const; };",
@@ -74,6 +92,20 @@ def test_lines_and_columns_are_those_of_the_source():
     assert [(side.line, side.column, side.way, side.text) for side in sides] == [
         (2, 7, "true", "n"),
         (2, 7, "false", "n"),
+    ]
+
+
+def test_of_an_operand_the_outcome_by_which_it_decides_is_a_side():
+    _, sides = marked("if (a && (b || c)) f();")
+    assert [(side.text, side.way) for side in sides if side.part_of == "a && (b || c)"] == [
+        ("a", ""),
+        ("a", "false"),
+        ("(b || c)", ""),
+        ("(b || c)", "false"),
+        ("b", "true"),
+        ("b", ""),
+        ("c", "true"),
+        ("c", ""),
     ]
 
 

@@ -86,6 +86,16 @@ template <typename T, int kBlock> __global__ void twice(const T* x, T* y, int n)
 }
 """
 
+DECIDED = """
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool is_large = x[min(i, n - 1)] < -1e30f || x[min(i, n - 1)] > 0.f;
+    if (i < n && is_large && x[i] < 1e30f) y[i] = 2.f * x[i];
+    else if (i < n) y[i] = x[i];
+}
+void run(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
+"""
+
 
 @pytest.fixture(autouse=True)
 def _needs_a_compiler():
@@ -203,6 +213,14 @@ def test_the_one_instance_that_a_source_asks_for_is_the_whole(migrated):
 def test_an_instance_that_porter_chose_is_named(migrated):
     (entry,) = migrated(UNNAMED).entries
     assert "`twice other than twice<float, 256>` is never launched" in reason(entry.outcome)
+
+
+def test_operands_that_never_decided_are_named_and_no_others(migrated):
+    (entry,) = migrated(DECIDED).entries
+    assert isinstance(entry.outcome, Verified)
+    assert "op.cu:5: `x[i] < 1e30f` is never false" in reason(entry.outcome)
+    assert "op.cu:4: `x[min(i, n - 1)] < -1e30f` is never true" in reason(entry.outcome)
+    assert reason(entry.outcome).count("is never") == 2
 
 
 def test_where_no_branch_can_be_counted_the_verdict_says_so(migrated):
