@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -50,13 +51,21 @@ class Chip:
     blocks: int
 
 
+class Follow(StrEnum):
+    """What a port is written from: the formula that its source computes, or the kernels that compute it there."""
+
+    FORMULA = "formula"
+    KERNELS = "kernels"
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Everything a rule may ask of hardware. Sizes are per block unless the name says otherwise.
 
     Where `programs_wait` a block that has begun runs until it ends, whatever others do, and what it stores before an
     atomic release is seen behind an acquire: so blocks of one launch may wait for each other. Where `rows_are_held`
-    what porter writes keeps a row of any length that occurs in the registers of one block.
+    what porter writes keeps a row of any length that occurs in the registers of one block. Ports `follow` what was
+    measured to be faster there, or where nothing was measured the kernels, whose lines a reader of the source knows.
     `chip` is None where no public source gives the numbers of the whole device.
     """
 
@@ -73,6 +82,7 @@ class Target:
     async_copy: bool
     programs_wait: bool = False
     rows_are_held: bool = True
+    follow: Follow = Follow.KERNELS
     chip: Chip | None = None
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from porter.allowances import Allowance, allow
+from porter.backend import Follow
 from porter.catalogue import full_catalogue
 from porter.cli.build import Build, built_for
 from porter.cli.console import Console
@@ -19,7 +20,7 @@ from porter.cli.options import check_writable
 from porter.cli.result_files import write_text
 from porter.cli.sources import NamedSource
 from porter.errors import DONE, FELL_SHORT, PorterError, UsageError, exhaustion
-from porter.evaluate.migrate import KERNELS_FOLLOWED, migrate
+from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
 from porter.evaluate.standards import is_reference
@@ -99,7 +100,8 @@ Attempt = Migrated | Failed
 class Wish:
     """The work on every source: it is migrated, and its port then searched for a better one, if so wished.
 
-    `allowances` are the findings that the project accepts. A model is asked where porter has no right port.
+    `allowances` are the findings that the project accepts. A model is asked where porter has no right port. A port from
+    a formula gets its schedule by `choosing` among some, where there is a device to time them.
     """
 
     options: MigrateOptions
@@ -107,6 +109,7 @@ class Wish:
     allowances: tuple[Allowance, ...] = ()
     search: SearchOptions | None = None
     asking: Asking | None = None
+    choosing: SearchOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +169,10 @@ def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, 
     """Migrate one file and write what came of it; each of several sources in it gets a folder of its own."""
     try:
         built = wish.build.of(source.path)
-        wish = replace(wish, options=built_for(wish.options, built))
+        choosing = None if _is_module(source.path) else wish.choosing
+        wish = replace(wish, options=built_for(wish.options, built), choosing=choosing)
         # What is searched for a better port is timed at the end, beside the one that the search began with.
-        first = wish.options if wish.search is None else replace(wish.options, timed=False)
+        first = replace(wish.options, timed=False) if wish.search or wish.choosing else wish.options
         made = [
             replace(m, findings=(*built.findings, *m.findings)) for m in _migrations(source.path, first, wish, step)
         ]
@@ -201,7 +205,7 @@ def _asked(migration: Migration, folder: Path, wish: Wish, step: Progress) -> Mi
 
 def _migrations(path: Path, options: MigrateOptions, wish: Wish, step: Progress) -> tuple[Migration, ...]:
     """Migrates a CUDA source, of which a Python file may hold several in strings, or a PyTorch module."""
-    if path.suffix == ".py" and is_reference(path):
+    if _is_module(path):
         from porter.evaluate.module_port import migrate_module
 
         if wish.search is not None or wish.asking is not None:
@@ -209,6 +213,10 @@ def _migrations(path: Path, options: MigrateOptions, wish: Wish, step: Progress)
 
         return (migrate_module(path, options, step),)
     return migrate(path, options, step)
+
+
+def _is_module(path: Path) -> bool:
+    return path.suffix == ".py" and is_reference(path)
 
 
 def _allowing(migration: Migration, allowances: Sequence[Allowance]) -> Migration:
@@ -227,17 +235,18 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
     """Returns what was migrated, with the best that a search found in its place: the port was written before it
     began.
     """
-    if wish.search is None:
+    if wish.search is None and wish.choosing is None:
         return made
     from porter.evolve.finish import finished
     from porter.evolve.run import improve
 
     migration, found, unsearched, begin = made.migration, None, None, time.monotonic()
-    follows_kernels = any(finding.code == KERNELS_FOLLOWED for finding in migration.findings)
-    if isinstance(migration.outcome, Verified) and not (wish.search.only and follows_kernels):
+    is_anew = migration.followed is not None and migration.followed.what is Follow.FORMULA
+    search = wish.search or (wish.choosing if is_anew else None)
+    if isinstance(migration.outcome, Verified) and search is not None:
         run = folder / f"{migration.source.path.stem}.{wish.options.target}.search"
         try:
-            found = improve(migration, wish.options, wish.search, run, step)
+            found = improve(migration, wish.options, search, run, step)
         except PorterError as error:
             unsearched = error
     migration, found = finished(migration, found, wish.options, step)

@@ -14,6 +14,7 @@ from porter.cli.groups import spread
 from porter.cli.options import (
     ArchOption,
     DebugFlag,
+    FollowOption,
     JsonFlag,
     LimitOption,
     Original,
@@ -25,6 +26,7 @@ from porter.cli.options import (
     checked_file,
     cores,
     named_path,
+    parse_follow,
 )
 from porter.cli.result_files import JunitOption, SarifOption
 from porter.cli.search import (
@@ -61,12 +63,6 @@ OutOption = Annotated[
 CheckFlag = Annotated[
     bool, typer.Option("--check", help="Only report what is dangerous; run nothing and write no port.")
 ]
-FromFormulaFlag = Annotated[
-    bool,
-    typer.Option(
-        "--from-formula", help="Write the port anew from what the source computes, not from how its kernels do it."
-    ),
-]
 WatchFlag = Annotated[
     bool,
     typer.Option("--watch", help="Stay, and port again what changes: a source, its headers or its contract."),
@@ -86,7 +82,7 @@ def migrate(
     build: Build,
     limit: LimitOption = 60.0,
     reference: ReferenceOption = None,
-    from_formula: FromFormulaFlag = False,
+    follow: FollowOption = "",
     rounds: RoundsOption = 0,
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
@@ -131,14 +127,13 @@ def migrate(
     asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
         refuse_without_rounds(evaluations=evaluations, seconds=seconds, resume=resume, axes=axes)
-    asked = [replace(one, from_formula=from_formula) for one in asked]
+    asked = [replace(one, follow=parse_follow(follow)) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     asked_model = model_of(model, base_url, models, model_set, recording)
     search = search_of(budget, seed, jobs, asked_model, again=resume, console=console, axes=axes) if rounds else None
     asking = asking_of(asked_model, tokens, console)
-    if search is None and from_formula and timed:
-        search = choosing(jobs or cores())
-    wishes = tuple(Wish(options, build, console.allowances, search, asking) for options in asked)
+    choice = choosing(jobs or cores()) if timed else None
+    wishes = tuple(Wish(options, build, console.allowances, search, asking, choice) for options in asked)
     several = len(paths) > 1 or paths[0].is_dir() or len(wishes) > 1
     task = Task(wishes, Destination(out, force), Show(diff, sarif, junit), several)
     if watch:

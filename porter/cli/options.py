@@ -15,6 +15,7 @@ import typer
 from porter.errors import UsageError
 
 if TYPE_CHECKING:
+    from porter.backend import Follow
     from porter.contract.dtype import DType
     from porter.evaluate.migration import MigrateOptions
     from porter.evaluate.outcome import Fidelity
@@ -43,6 +44,15 @@ OnlyTargetOption = Annotated[
     str, typer.Option("--target", metavar="NAME", help="The platform; needed where porter cannot tell.")
 ]
 ArchOption = Annotated[str, typer.Option("--arch", metavar="NAME", help="The target's model, such as C500.")]
+FollowOption = Annotated[
+    str,
+    typer.Option(
+        "--follow",
+        metavar="NAME",
+        help="What ports are written from: formula, what the source computes, or kernels, how it does; by default what "
+        "was measured to be faster on the target.",
+    ),
+]
 KernelOption = Annotated[
     list[str] | None, typer.Option("--kernel", metavar="NAME", help="Port only this kernel; repeatable.")
 ]
@@ -121,6 +131,15 @@ def parse_fidelity(name: str) -> Fidelity:
     if name == "native":
         require_device()
     return Fidelity(name)
+
+
+def parse_follow(name: str) -> Follow | None:
+    """Returns what ports are written from, None where the target says it; raises `UsageError` for another name."""
+    from porter.backend import Follow
+
+    if name and name not in tuple(Follow):
+        raise UsageError(f"--follow {name}: neither {' nor '.join(Follow)}")
+    return Follow(name) if name else None
 
 
 def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:

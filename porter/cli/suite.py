@@ -10,11 +10,11 @@ import typer
 from porter.cli.build import Build
 from porter.cli.console import Console
 from porter.cli.groups import spread
-from porter.cli.migrate import FromFormulaFlag
 from porter.cli.options import (
     LONGEST_S,
     ArchOption,
     DebugFlag,
+    FollowOption,
     JsonFlag,
     KernelOption,
     QuietFlag,
@@ -25,6 +25,7 @@ from porter.cli.options import (
     check_writable,
     cores,
     named_path,
+    parse_follow,
     parse_sizes,
 )
 from porter.cli.result_files import JunitOption, write_text
@@ -96,7 +97,7 @@ def run(
     limit: LimitOption = 600.0,
     fresh: FreshFlag = False,
     failed_first: FailedFirstFlag = False,
-    from_formula: FromFormulaFlag = False,
+    follow: FollowOption = "",
     rounds: RoundsOption = 0,
     seconds: SecondsOption = None,
     patience: PatienceOption = None,
@@ -111,6 +112,7 @@ def run(
     debug: DebugFlag = False,
 ) -> int:
     """Port and check every operator of a suite; a run that was stopped is continued."""
+    from porter.native.place import missing_device
     from porter.registry import find_backend, find_target
     from porter.suite.run import SuiteOptions
 
@@ -131,7 +133,8 @@ def run(
             rounds=rounds,
             seconds=seconds,
             patience=patience,
-            from_formula=from_formula,
+            follow=parse_follow(follow) or "",
+            timed=not missing_device(),
             models=asked,
         )
         for name, known in archs.items()

@@ -5,18 +5,19 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from porter.backend import Port, Target
+from porter.backend import Follow, Port, Target
 from porter.contract.contract import EntryKind
 from porter.errors import PorterError
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.entries import Entries
+from porter.evaluate.following import instead_of, lesser, without_formula
 from porter.evaluate.judging import Judging
-from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
+from porter.evaluate.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
 from porter.evaluate.original import read_original
 from porter.evaluate.outcome import (
     Crashed,
@@ -28,7 +29,6 @@ from porter.evaluate.outcome import (
     Refused,
     Verified,
     Wrong,
-    outcome_words,
 )
 from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof
@@ -36,7 +36,8 @@ from porter.evaluate.rivals import of_cuda
 from porter.evaluate.scheduled import Formula, formula_of
 from porter.evaluate.side import Side
 from porter.evaluate.speeds import Subject, timed_if_possible
-from porter.findings import Finding, Severity
+from porter.evaluate.turns import LEAST_S
+from porter.findings import Finding
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
@@ -48,8 +49,7 @@ from porter.source.load import load
 from porter.source.program import Program
 from porter.source.text import Source
 
-KERNELS_FOLLOWED = "PORT5002"
-_PART_FOR_FORMULA = 0.7  # of the limit; a port that follows the kernels takes a third of the time to prove
+_PART_FOR_FORMULA = 0.95  # of what the limit left: telling what came of it takes a moment, too
 SEED = 20_021  # of what porter's own ports are asked for, so that a port has one verdict
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, KernelsVerified, Verified)
@@ -82,45 +82,61 @@ def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Mi
 
 def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Migration, Subject]:
     """The port held to its original, and what is timed of it."""
-    backend = find_backend(options.target)
-    target = find_target(backend, options.arch)
-    original, port = read_and_ported(source, target, options, progress)
-    migration, port = _held(original, port, source, target, options, progress)
-    migration = replace(migration, files=()) if port.is_empty else migration
-    with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
-        error = backend.compile(port, target, Path(workdir))
-    migration = migration if error is None else _not_compiled(migration, error)
+    begin = time.monotonic()
+    target = find_target(find_backend(options.target), options.arch)
+    original, followed = read_and_ported(source, target, options, progress)
+    migration, port = _held_and_compiled(original, followed, target, options, progress), followed
+    if (options.follow or target.follow) is Follow.FORMULA:
+        migration, port = _better(migration, followed, original, options, progress)
+    else:
+        migration = replace(migration, followed=Followed(Follow.KERNELS))
+    migration = replace(migration, seconds=time.monotonic() - begin)
     return migration, Subject(port, original, target, of_cuda(original, options.reference))
 
 
-def _held(  # noqa: PLR0917 - what is compared with what, and how
-    original: Side, followed: Port, source: Source, target: Target, options: MigrateOptions, progress: Progress
+def _better(
+    followed: Migration, port: Port, original: Side, options: MigrateOptions, progress: Progress
 ) -> tuple[Migration, Port]:
-    """Returns the port from the formula, where one is wished for and found right, else the one that `followed` kernels.
-
-    It follows no step of its source, so that it is asked for all that a candidate of anybody's is asked for. Where that
-    takes too much of the limit, enough of it is left for the other port.
+    """Returns the port from the formula where it is verified, and compared wherever the `port` that follows the kernels
+    is; else that one, with the reason. It is tried in what the other one left of the limit.
     """
-    if not options.from_formula:
-        return held(original, followed, target, options, progress), followed
-    because, allowed_s = "", _PART_FOR_FORMULA * options.deadline.left_s
-    with options.deadline.span(allowed_s) as span:
+    because, allowed_s = without_formula(followed), _PART_FOR_FORMULA * options.deadline.left_s
+    if not because and allowed_s < LEAST_S:
+        because = "nothing of the limit was left for the port from its formula (--limit)"
+    if because:
+        return _following_kernels(followed, because), port
+    late = True  # until it came to an end
+    with suppress(OutOfTime), options.deadline.span(allowed_s) as span:
         try:
-            formula = formula_of(source, target, options, progress)
+            formula = formula_of(followed.source, followed.target, options, progress)
             anew = formula.port()
-            migration = held(original, anew, target, _as_anybodys(options, formula), progress)
-            if isinstance(migration.outcome, Verified):
-                return migration, anew
-            outcome = migration.outcome
-            because = f"what its formula gives is {outcome_words(outcome.label)}: {getattr(outcome, 'because', '')}"
+            asked = _as_anybodys(options, formula)
+            migration = _held_and_compiled(original, anew, followed.target, asked, progress)
+            because = lesser(migration, followed)
+            if not because:
+                return replace(migration, followed=Followed(Follow.FORMULA, instead_of(followed))), anew
         except (NotSchedulableError, PorterError) as error:
             because = str(error)
-    if span.passed:
+        late = span.passed
+    if late:
         end_calls()
-        because = f"what its formula gives was not proven within {allowed_s:.0f} s, its part of the limit (--limit)"
-    kept = Finding(KERNELS_FOLLOWED, Severity.WARNING, f"the port follows the kernels of the source: {because}", None)
-    port = replace(followed, findings=(*followed.findings, kept))
-    return held(original, port, target, options, progress), port
+        because = f"the port from its formula was not proven in the {allowed_s:.0f} s that the limit left (--limit)"
+    return _following_kernels(followed, because), port
+
+
+def _following_kernels(followed: Migration, because: str) -> Migration:
+    return replace(followed, followed=Followed(Follow.KERNELS, because))
+
+
+def _held_and_compiled(
+    original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress
+) -> Migration:
+    """`port` held to `original`, unless the vendor's own compiler refuses it."""
+    migration = held(original, port, target, options, progress)
+    migration = replace(migration, files=()) if port.is_empty else migration
+    with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
+        error = find_backend(target.backend).compile(port, target, Path(workdir))
+    return migration if error is None else _not_compiled(migration, error)
 
 
 def _as_anybodys(options: MigrateOptions, formula: Formula) -> MigrateOptions:

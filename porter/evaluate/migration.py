@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from porter.backend import PortedFile, Target
+from porter.backend import Follow, PortedFile, Target
 from porter.branch_coverage import NO_BRANCHES, Branches
 from porter.contract.contract import Contract
 from porter.contract.dtype import DType
@@ -29,7 +29,7 @@ class MigrateOptions:
     timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where the time goes.
     What is not proven by the `deadline` is not verified. With `edges` a stated contract, too, may be asked at sizes of
     one or none. `dtypes` are the element types that a candidate is for, of those that its original dispatches over; all
-    where it is empty. A port is written `from_formula` where what the source computes can be lifted and scheduled.
+    where it is empty. Ports `follow` the formula or the kernels of their source; what the target says where it is None.
     """
 
     target: str
@@ -52,7 +52,7 @@ class MigrateOptions:
     edges: bool = False
     deadline: Deadline = field(default_factory=Deadline)
     dtypes: frozenset[DType] = frozenset()
-    from_formula: bool = False
+    follow: Follow | None = None
 
     @property
     def draws_edges(self) -> bool:
@@ -86,6 +86,14 @@ class EntryOutcome:
         return f"{name} at {self.choice}" if self.choice else name
 
 
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a port was written from, and `because` of what it was not the other; empty where it was asked for."""
+
+    what: Follow
+    because: str = ""
+
+
 @dataclass(frozen=True)
 class Migration:
     """One source brought to one target.
@@ -93,8 +101,8 @@ class Migration:
     `outcome` is the worst of `entries`, or the reason why there are none. In the place of a launcher that was not
     ported its kernels count, where all of them stand by themselves.
     `stages` are the seconds that each stage took, where that was counted. The port is `written_by` the language model
-    of that name; by porter where it is empty. One `of_module` was made of a PyTorch module and held to that; its
-    `program` is empty.
+    of that name; by porter where it is empty, and then it has `followed` the formula or the kernels of the source. One
+    `of_module` was made of a PyTorch module and held to that; its `program` is empty.
     """
 
     source: Source
@@ -110,6 +118,7 @@ class Migration:
     stages: Mapping[str, float] = field(default_factory=dict)
     written_by: str = ""
     of_module: bool = False
+    followed: Followed | None = None
 
     @property
     def contracts(self) -> tuple[Contract, ...]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from porter.backend import Port, Target
+from porter.backend import Follow, Port, Target
 from porter.contract.contract import Contract, Workload
 from porter.errors import InputError, PorterError
 from porter.evaluate.migrate import SEED
-from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
+from porter.evaluate.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
 from porter.evaluate.module_lift import program_of
 from porter.evaluate.outcome import Checked, Crashed, Outcome, Refused, Verified, Wrong
 from porter.evaluate.scheduled import Entry, Formula
@@ -129,6 +129,7 @@ class _Porting:
             seconds=0.0,
             fidelity=verdict.fidelity if verdict else self._options.fidelity,
             of_module=True,
+            followed=Followed(Follow.FORMULA),
         )
 
 

@@ -6,22 +6,25 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from porter.backend import Port, PortedFile
+from porter.backend import Follow, Port, PortedFile
 from porter.contract.contract import Contract
 from porter.evaluate.calling import Called
 from porter.evaluate.migrate import held
-from porter.evaluate.migration import MigrateOptions, Migration, Progress
+from porter.evaluate.migration import Followed, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
 from porter.evaluate.rivals import Rivals, of_cuda
 from porter.evaluate.side import original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.evolve.by_model import signed
+from porter.evolve.formula import NAME as FORMULA
 from porter.evolve.run import Improved
 from porter.evolve.settings import SEED
 from porter.native.place import Place
 from porter.native.session import Session
 from porter.native.timed import Timed
 from porter.registry import find_backend
+
+_SEARCHED = "is the best that the search found"
 
 
 def finished(
@@ -52,7 +55,9 @@ def _held(migration: Migration, improved: Improved, options: MigrateOptions, pro
     )
     original = original_side(migration.program, options.include_dirs, options.defines)
     judged = replace(options, seed=options.seed or 0)
-    return held(original, Port(files, migration.findings), migration.target, judged, progress)
+    better = held(original, Port(files, migration.findings), migration.target, judged, progress)
+    is_anew = improved.best.candidate.origin.proposer == FORMULA
+    return replace(better, followed=Followed(Follow.FORMULA, _SEARCHED) if is_anew else migration.followed)
 
 
 def _timed(migration: Migration, seed: Port | None, options: MigrateOptions, progress: Progress) -> Migration:

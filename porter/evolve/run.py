@@ -190,7 +190,7 @@ def _searched(
     apart = traits(wanted.axes, backend, files_of(subject.seed))
     formula = _formula(subject, progress)
     if formula is None and wanted.only:
-        raise InputError(f"{subject.original.source.path}: its formula is not known", "search without --from-formula")
+        raise InputError(f"{subject.original.source.path}: its formula is not known", "search with --follow kernels")
     with (
         scorer_of(subject, backend, own=agent is None) as (scorer, measured),
         evaluator(subject, scorer, progress, wanted.jobs, told_apart=apart, timed_first=frozenset({FORMULA})) as judge,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from porter.branch_coverage import BranchCoverage, Side
-from porter.evaluate.migration import EntryOutcome, Migration
+from porter.evaluate.migration import EntryOutcome, Followed, Migration
 from porter.evaluate.outcome import Checked, Equal
 from porter.evaluate.unexecuted import missing
 from porter.findings import Finding
@@ -25,6 +25,7 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
         "fidelity": migration.fidelity.value,
         "because": reason(migration.outcome),
         "written_by": migration.written_by or "porter",
+        "follows": followed_document(migration.followed),
         "warp_sizes": list(migration.warp_sizes),
         "entries": [entry_document(entry) for entry in migration.entries],
         "workloads": list(workload_rows(migration.entries)),
@@ -35,6 +36,11 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
         "seconds": round(migration.seconds, 3),
         "stages": {stage: round(seconds, 3) for stage, seconds in migration.stages.items()},
     }
+
+
+def followed_document(followed: Followed | None) -> Json:
+    """Returns what the port was written from, and why, empty where it was asked for; null for a language model's."""
+    return None if followed is None else {"what": followed.what.value, "because": followed.because}
 
 
 def finding_document(finding: Finding) -> dict[str, Json]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from porter.evaluate.migration import Migration
+from porter.backend import Follow
+from porter.evaluate.migration import Followed, Migration
 from porter.evaluate.outcome import (
     Checked,
     Crashed,
@@ -103,5 +104,17 @@ def verdict(migration: Migration) -> str:
     target = f"{migration.target.backend} {migration.target.arch}"
     return (
         f"{describe(migration.outcome)}: {migration.source.path.name} for {target}: "
-        f"{reason(migration.outcome)} ({how_obtained(migration)})"
+        f"{reason(migration.outcome)}{_written_from(migration.followed)} ({how_obtained(migration)})"
     )
+
+
+def _written_from(followed: Followed | None) -> str:
+    """Returns what the port was written from, where there was a choice."""
+    if followed is None or not followed.because:
+        return ""
+    match followed.what:
+        case Follow.FORMULA:
+            return f"; it is written from the formula of the source, and {followed.because}"
+        case Follow.KERNELS:
+            return f"; it follows the kernels of the source, since {followed.because}"
+    assert_never(followed.what)

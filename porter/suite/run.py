@@ -21,7 +21,8 @@ from porter.suite.result import ORIGINAL, RUN, Result, SuiteResult, read_result,
 from porter.suite.selection import digest_of
 
 _SEARCH = "kernel.{}.search"
-_PROVING = 0.6  # of what an operator may take that is searched for a better port, or a better schedule
+# Of what an operator may take: the rest is for a search and for times, else for starting and for writing what came.
+_PROVING, _PROVING_ALONE = 0.6, 0.9
 
 
 class Watcher(Protocol):
@@ -41,7 +42,8 @@ class SuiteOptions:
     `fresh` runs again what an earlier run in `folder` has a result for; `failed_first` begins with those operators that
     fell short in it. Each port is searched for `rounds` for a better
     one, at most for `seconds`, and no longer than `patience` rounds without any; a search that was cut goes on.
-    Ports are written `from_formula` where that is known. `models` are the words of a command line that name the models
+    Ports `follow` what is named, and what the target says where nothing is; they are `timed` where there is a device.
+    `models` are the words of a command line that name the models
     which are asked for ports that porter does not have, and in a search.
     """
 
@@ -54,20 +56,21 @@ class SuiteOptions:
     rounds: int = 0
     seconds: float | None = None
     patience: int | None = None
-    from_formula: bool = False
+    follow: str = ""
+    timed: bool = False
     failed_first: bool = False
     models: tuple[str, ...] = ()
 
     @property
-    def search(self) -> tuple[str, ...]:
-        """Returns how `porter migrate` is told of it."""
-        anew = ("--from-formula", "--jobs", "1") if self.from_formula else ()
+    def words(self) -> tuple[str, ...]:
+        """Returns how `porter migrate` is told of it, and of what ports follow."""
+        told = (*(("--follow", self.follow) if self.follow else ()), "--jobs", "1")
         if not self.rounds:
-            return anew
+            return told
         seconds = () if self.seconds is None else ("--seconds", str(self.seconds))
         patience = () if self.patience is None else ("--patience", str(self.patience))
         again = ("--resume", *seconds, *patience)
-        return (*(anew or ("--jobs", "1")), "--rounds", str(self.rounds), *again)
+        return (*told, "--rounds", str(self.rounds), *again)
 
 
 def run_suite(operators: Sequence[Operator], options: SuiteOptions, watcher: Watcher) -> SuiteResult:
@@ -148,7 +151,8 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     """The operator migrated into its folder of the run, with what the port was held to beside it."""
     begin = time.monotonic()
     folder = options.folder / operator.key
-    limit = ("--limit", str((_PROVING if options.search else 1.0) * options.limit_s))
+    part = _PROVING if options.rounds or options.timed else _PROVING_ALONE
+    limit = ("--limit", str(part * options.limit_s))
     contract = () if operator.module else ("--contract", str(operator.contract))
     has_reference = not operator.module and operator.reference.is_file()
     reference = ("--reference", str(operator.reference)) if has_reference else ()
@@ -162,7 +166,7 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
             "--arch",
             options.arch,
             *reference,
-            *options.search,
+            *options.words,
             *options.models,
             "--json",
             "--force",
@@ -179,5 +183,5 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
 
 
 def _digest(operator: Operator, options: SuiteOptions) -> str:
-    parts = (digest_of(operator), options.target, options.arch, __version__, *options.search, *options.models)
+    parts = (digest_of(operator), options.target, options.arch, __version__, *options.words, *options.models)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -22,6 +22,7 @@ KEYS = [
     "fidelity",
     "because",
     "written_by",
+    "follows",
     "warp_sizes",
     "entries",
     "workloads",

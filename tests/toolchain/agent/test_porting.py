@@ -51,7 +51,9 @@ def ported(serve, tmp_path, monkeypatch, build_cache, capsys):
     def port(*replies):
         server = serve(*map(reply, replies))
         asking = ("--model", "tiny", "--base-url", server.url, "--model-set", "attempts=2")
-        code = main(["migrate", str(source), "--target", "triton", "-o", str(out), *asking, "--json"])
+        code = main(
+            ["migrate", str(source), "--target", "triton", "--follow", "kernels", "-o", str(out), *asking, "--json"]
+        )
         return code, json.loads(capsys.readouterr().out), server.seen, out
 
     return port

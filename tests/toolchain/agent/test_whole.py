@@ -48,7 +48,21 @@ def test_a_search_with_a_model_that_fails_lies_and_obeys_injections(serve, tmp_p
 
     server = serve(answer)
     model = ("--model", "tiny", "--base-url", server.url)
-    command = ["migrate", str(source), "--target", "triton", "-o", str(out), "--rounds", "3", "--seed", "1", *model]
+    command = [
+        "migrate",
+        str(source),
+        "--target",
+        "triton",
+        "--follow",
+        "kernels",
+        "-o",
+        str(out),
+        "--rounds",
+        "3",
+        "--seed",
+        "1",
+        *model,
+    ]
     assert main(command) == 0
     assert not owned.exists()
     kept = [path for path in out.rglob("*") if path.is_file()]

@@ -81,6 +81,8 @@ def porter(tmp_path, cache, forks, command_lines_of_the_session):
         given = [str(argument) for argument in arguments]
         if given[:1] == ["migrate"] and "--limit" not in given:
             given += ["--limit", str(timeout_s)]  # that a machine is busy is no failure of what is tested
+        if given[:1] == ["migrate"] and "--follow" not in given:
+            given += ["--follow", "kernels"]  # a formula takes longer, and who tests it asks for it
         start = _run_apart if changed else command_lines_of_the_session.run
         code = start(given, tmp_path, environment | changed, output, timeout_s)
         return Done(code, *((output / name).read_text("utf-8") for name in ("stdout", "stderr")))

@@ -18,6 +18,7 @@ KEYS = {
     *("source", "target", "outcome", "fidelity", "because", "warp_sizes", "entries"),
     *("workloads", "findings", "outputs", "timing", "baseline", "speedup", "times", "device", "seconds", "stages"),
     "written_by",
+    "follows",
 }
 
 SUM = """\
@@ -39,12 +40,12 @@ void launch_block_sum(const float* x, float* y, int blocks) { block_sum<<<blocks
 
 def test_a_maca_port_is_written_from_what_the_source_computes(porter, tmp_path):
     shutil.copy(EXAMPLES / "softmax.cu", tmp_path)
-    done = porter("migrate", "softmax.cu", "--target", "maca", "--from-formula", "--json")
+    done = porter("migrate", "softmax.cu", "--target", "maca", "--follow", "formula", "--json")
     assert (done.code, done.document["outcome"]) == (0, "verified"), done.stdout
     assert done.document["warp_sizes"] == [64, 32]
     (port,) = (tmp_path / "porter-out").glob("*.maca.c*")
     assert "scheduled by porter" in port.read_text()
-    assert "PORT5002" not in {finding["code"] for finding in done.document["findings"]}
+    assert done.document["follows"]["what"] == "formula"
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.cu")), ids=lambda path: path.stem)

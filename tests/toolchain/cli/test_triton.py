@@ -124,9 +124,10 @@ def test_an_operator_is_printed_as_a_tensor_program_with_its_verdict(porter, tmp
 
 def test_a_port_is_written_from_what_the_source_computes(porter, tmp_path):
     shutil.copy(EXAMPLE.with_name("softmax.cu"), tmp_path)
-    done = porter("migrate", "softmax.cu", "--target", "triton", "--from-formula", "--json")
+    done = porter("migrate", "softmax.cu", "--target", "triton", "--follow", "formula", "--json")
     assert done.code == 0, done.stdout
-    assert done.document["outcome"] == "verified"
+    assert (done.document["outcome"], done.document["follows"]["what"]) == ("verified", "formula")
+    assert "is verified, too, and was not timed" in done.document["follows"]["because"]
     text = (tmp_path / "porter-out" / "softmax_triton.py").read_text()
     assert "scheduled by porter" in text
     (assumed,) = [finding["message"] for finding in done.document["findings"] if finding["code"] == "PORT5003"]
@@ -143,9 +144,9 @@ def test_what_has_no_formula_follows_the_kernels_and_says_why(porter, tmp_path):
         "}\n"
         "void run(const float* x, int* found, int n) { first<<<1, 1>>>(x, found, n); }\n"
     )
-    done = porter("migrate", "first.cu", "--target", "triton", "--from-formula", "--json")
-    (kept,) = [finding for finding in done.document["findings"] if finding["code"] == "PORT5002"]
-    assert "run was not lifted" in kept["message"]
+    done = porter("migrate", "first.cu", "--target", "triton", "--follow", "formula", "--json")
+    assert done.document["follows"]["what"] == "kernels"
+    assert "run was not lifted" in done.document["follows"]["because"]
     assert "scheduled by porter" not in (tmp_path / "porter-out" / "first_triton.py").read_text()
 
 
@@ -156,7 +157,6 @@ def test_a_kernel_by_itself_keeps_its_grid(porter, tmp_path):
         "    if (i < n) y[i] = 2 * x[i];\n"
         "}\n"
     )
-    done = porter("migrate", "twice.cu", "--target", "triton", "--from-formula", "--json")
-    assert done.document["outcome"] == "verified"
-    (kept,) = [finding["message"] for finding in done.document["findings"] if finding["code"] == "PORT5002"]
-    assert "twice is a kernel by itself, whose caller chooses the grid" in kept
+    done = porter("migrate", "twice.cu", "--target", "triton", "--follow", "formula", "--json")
+    assert (done.document["outcome"], done.document["follows"]["what"]) == ("verified", "kernels")
+    assert "twice is a kernel by itself, whose caller chooses the grid" in done.document["follows"]["because"]

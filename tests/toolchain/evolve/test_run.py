@@ -34,6 +34,7 @@ void scale(const float* x, float* y, float a, int n) {
 }
 """
 ROUNDS = ("--rounds", "2", "--seed", "7")
+KERNELS = ("--follow", "kernels")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def searched(tmp_path_factory):
     folder = tmp_path_factory.mktemp("searched")
     source, run = folder / "scale.cu", folder / "out" / "scale.triton.search"
     source.write_text(SOURCE)
-    assert main(["migrate", str(source), "--target", "triton", "-o", str(run.parent), *ROUNDS]) == 0
+    assert main(["migrate", str(source), "--target", "triton", "-o", str(run.parent), *KERNELS, *ROUNDS]) == 0
     return source, run
 
 
@@ -81,7 +82,7 @@ def test_a_port_from_a_formula_gets_the_best_of_its_schedules(tmp_path):
     source = tmp_path / "scale.cu"
     source.write_text(SOURCE)
     search = replace(choosing(1), budget=Budget(1))
-    wish = Wish(MigrateOptions("triton", cache_folder(), from_formula=True), search=search)
+    wish = Wish(MigrateOptions("triton", cache_folder()), choosing=search)
     found = NamedSource(source, Path())
     (made,) = attempt(found, wish, Destination(tmp_path / "out", False), examine(cache_folder()), lambda _: None)
     assert made.unsearched is None
@@ -94,7 +95,7 @@ def test_a_port_from_a_formula_gets_the_best_of_its_schedules(tmp_path):
 def test_what_was_killed_goes_on_as_if_it_had_not_been(searched, tmp_path):
     source, whole = searched
     run = tmp_path / "scale.triton.search"
-    command = ["migrate", str(source), "--target", "triton", *ROUNDS, "-o", str(tmp_path)]
+    command = ["migrate", str(source), "--target", "triton", *KERNELS, *ROUNDS, "-o", str(tmp_path)]
     process = subprocess.Popen(
         [sys.executable, "-m", "porter", *command],
         stdout=subprocess.DEVNULL,
@@ -112,7 +113,10 @@ def test_what_was_killed_goes_on_as_if_it_had_not_been(searched, tmp_path):
 def test_without_a_verified_port_there_is_nothing_to_search(tmp_path, capsys):
     wrong = tmp_path / "race.cu"
     wrong.write_text(SOURCE.replace("y[i] = a * x[i]", "y[0] = a * x[i]"))
-    assert main(["migrate", str(wrong), "--target", "triton", "-o", str(tmp_path / "out"), *ROUNDS, "--json"]) == 1
+    assert (
+        main(["migrate", str(wrong), "--target", "triton", "-o", str(tmp_path / "out"), *KERNELS, *ROUNDS, "--json"])
+        == 1
+    )
     assert "search" not in json.loads(capsys.readouterr().out)
 
 

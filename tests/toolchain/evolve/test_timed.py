@@ -199,7 +199,23 @@ def search(tmp_path, capsys):
     named = [str(tmp_path / "scale.cu"), "--contract", str(tmp_path / "scale.toml"), "-o", str(tmp_path / "out")]
 
     def searched(rounds: int, *options: str):
-        assert main(["migrate", *named, "--target", "triton", "--rounds", str(rounds), *options, "--json"]) == 0
+        assert (
+            main(
+                [
+                    "migrate",
+                    *named,
+                    "--target",
+                    "triton",
+                    "--follow",
+                    "kernels",
+                    "--rounds",
+                    str(rounds),
+                    *options,
+                    "--json",
+                ]
+            )
+            == 0
+        )
         journal = tmp_path / "out" / "scale.triton.search" / NAME
         lines = [json.loads(line) for line in journal.read_text().splitlines()]
         return json.loads(capsys.readouterr().out), [line for line in lines if line["event"] == "told"]

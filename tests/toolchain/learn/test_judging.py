@@ -27,7 +27,20 @@ def searched(tmp_path_factory):
     """The steps of a search, and the folder below which it lies."""
     folder = tmp_path_factory.mktemp("judged")
     (folder / "scale.cu").write_text(SOURCE)
-    words = ["migrate", folder / "scale.cu", "--target", "triton", "-o", folder / "out", "--rounds", 2, "--seed", 7]
+    words = [
+        "migrate",
+        folder / "scale.cu",
+        "--target",
+        "triton",
+        "-o",
+        folder / "out",
+        "--follow",
+        "kernels",
+        "--rounds",
+        2,
+        "--seed",
+        7,
+    ]
     assert main([str(word) for word in words]) == 0
     run = folder / "out" / "scale.triton.search"
     assert main(["steps", str(run), "--out", str(folder / "steps.jsonl")]) == 0

@@ -2,6 +2,7 @@
 
 import pytest
 
+from porter.backend import Follow
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import Verified
@@ -22,9 +23,9 @@ def test_a_formula_that_holds_at_small_sizes_alone_gives_no_port(tmp_path, build
     if missing_compiler():
         pytest.skip(missing_compiler())
     (tmp_path / "op.cu").write_text(SOURCE)
-    options = MigrateOptions("triton", build_cache, from_formula=True)
+    options = MigrateOptions("triton", build_cache, follow=Follow.FORMULA)
     (migration,) = migrate(tmp_path / "op.cu", options, lambda _: None)
-    told = [finding.message for finding in migration.findings if "follows the kernels" in finding.message]
-    assert told
-    assert all("what its formula gives is wrong: " in message for message in told)
+    assert migration.followed is not None
+    assert migration.followed.what is Follow.KERNELS
+    assert "the port from its formula is wrong: " in migration.followed.because
     assert isinstance(migration.outcome, Verified), migration.outcome

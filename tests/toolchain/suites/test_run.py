@@ -243,7 +243,19 @@ def test_a_port_that_was_broken_is_noticed_until_that_is_the_baseline(baseline, 
 
 def test_a_search_that_was_cut_goes_on_with_the_suite(bring_up, tmp_path):
     root, _ = bring_up
-    run = ["suite", "run", str(root / "mine"), "--target", "triton", "--only", "right", "-o", str(tmp_path)]
+    run = [
+        "suite",
+        "run",
+        str(root / "mine"),
+        "--target",
+        "triton",
+        "--follow",
+        "kernels",
+        "--only",
+        "right",
+        "-o",
+        str(tmp_path),
+    ]
     run += ["--rounds", "1"]
     assert main(run) == 0
     folder = tmp_path / "triton" / read_run(tmp_path / "triton").results[0].key

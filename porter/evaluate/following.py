@@ -1,0 +1,60 @@
+"""Which of two ports of a source is delivered: the one from its formula, or the one that follows its kernels."""
+
+from __future__ import annotations
+
+from porter.contract.contract import EntryKind
+from porter.evaluate.migration import Migration
+from porter.evaluate.outcome import Equal, NotVerified, Verified, outcome_words
+
+
+def without_formula(followed: Migration) -> str:
+    """Returns why nothing can be delivered that is written from a formula; empty where that is worth a try.
+
+    `followed` is the port that follows the kernels, already judged.
+    """
+    if not followed.entries:
+        return "the source has no launcher whose formula could be found"
+    for entry in followed.entries:
+        kind = entry.contract.entry.kind
+        if kind is EntryKind.KERNEL:
+            return f"{entry.name} is a kernel by itself, whose caller chooses the grid"
+        if kind is EntryKind.PROGRAM:
+            return f"{entry.name} is a whole program, which is called in no way that a formula could be"
+        if isinstance(entry.outcome, NotVerified):
+            return f"{entry.name} has no answers that such a port could be compared with"
+        if entry.choice:
+            return f"{entry.name} has an outcome of its own, and a formula has none for a single choice"
+    return ""
+
+
+def lesser(anew: Migration, followed: Migration) -> str:
+    """Returns in what the port `anew`, from a formula, falls short of the one that `followed` the kernels."""
+    if not isinstance(anew.outcome, Verified):
+        because = getattr(anew.outcome, "because", "")
+        return f"the port from its formula is {outcome_words(anew.outcome.label)}: {because}"
+    if not isinstance(followed.outcome, Equal):
+        return ""
+    if missing := sorted(_compared(followed) - _compared(anew)):
+        (entry, workload), others = missing[0], len(missing) - 1
+        more = f" and {others} more" if others else ""
+        return f"the port from its formula was not compared where the other one is equal: {entry} at '{workload}'{more}"
+    return ""
+
+
+def _compared(migration: Migration) -> frozenset[tuple[str, str]]:
+    """Returns the workloads at which a port was found equal, each with the name of its entry."""
+    return frozenset(
+        (entry.name, check.name)
+        for entry in migration.entries
+        if isinstance(entry.outcome, Equal)
+        for check in entry.outcome.checked
+    )
+
+
+def instead_of(followed: Migration) -> str:
+    """Returns what is said of the port that `followed` the kernels where the one from the formula is delivered."""
+    if isinstance(followed.outcome, Verified):
+        return "the port that follows its kernels is verified, too, and was not timed beside this one"
+    because = getattr(followed.outcome, "because", "")
+    words = f"the port that follows its kernels is {outcome_words(followed.outcome.label)}"
+    return f"{words}: {because}" if because else words

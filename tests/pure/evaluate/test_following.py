@@ -1,0 +1,62 @@
+"""Which of two ports is delivered: the one from the formula, unless it falls short of the other one in anything."""
+
+from dataclasses import replace
+
+import pytest
+
+from porter.contract.contract import EntryKind
+from porter.evaluate.following import instead_of, lesser, without_formula
+from porter.evaluate.outcome import Checked, NotVerified, Refused, Verified, Wrong
+
+
+def verified(*workloads):
+    return Verified(tuple(Checked(name, None, 0.0, 0.0, passed=True) for name in workloads))
+
+
+@pytest.fixture
+def judged(migration):
+    """`judged(outcome)`: a migration whose one entry, `sum`, came to this."""
+    (entry,) = migration.entries
+    return lambda outcome: replace(migration, outcome=outcome, entries=(replace(entry, outcome=outcome),))
+
+
+def test_a_formula_that_was_compared_everywhere_takes_the_place_of_the_kernels(judged):
+    kernels, anew = judged(verified("odd", "empty")), judged(verified("odd", "empty", "another seed"))
+    assert without_formula(kernels) == ""
+    assert lesser(anew, kernels) == ""
+    assert "verified, too, and was not timed" in instead_of(kernels)
+
+
+def test_a_formula_falls_short_where_less_of_it_was_compared(judged):
+    kernels, anew = judged(verified("odd", "half", "bfloat")), judged(verified("odd"))
+    assert lesser(anew, kernels).endswith("where the other one is equal: launch_sum at 'bfloat' and 1 more")
+
+
+def test_a_formula_falls_short_where_it_is_wrong(judged):
+    because = lesser(judged(Wrong("[0] differs", ())), judged(verified("odd")))
+    assert because == "the port from its formula is wrong: [0] differs"
+
+
+def test_a_formula_stands_where_the_kernels_are_refused(judged):
+    kernels = judged(Refused("no word for `asm`"))
+    assert without_formula(kernels) == ""
+    assert lesser(judged(verified("odd")), kernels) == ""
+    assert instead_of(kernels) == "the port that follows its kernels is refused: no word for `asm`"
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "choice", "because"),
+    [
+        (EntryKind.KERNEL, verified("odd"), "", "a kernel by itself"),
+        (EntryKind.PROGRAM, verified("odd"), "", "a whole program"),
+        (EntryKind.TORCH, NotVerified("open"), "", "no answers"),
+        (EntryKind.TORCH, verified("odd"), "mode = 1", "single choice"),
+    ],
+)
+def test_a_formula_is_not_sought_where_nothing_could_come_of_it(judged, kind, outcome, choice, because):
+    kernels = judged(verified("odd"))
+    (entry,) = kernels.entries
+    contract = replace(entry.contract, entry=replace(entry.contract.entry, kind=kind))
+    other = replace(entry, contract=contract, outcome=outcome, choice=choice)
+    assert because in without_formula(replace(kernels, entries=(entry, other)))
+    assert "no launcher" in without_formula(replace(kernels, entries=()))
