@@ -93,32 +93,14 @@ def _gives(usage: Usage, function: Function) -> bool:
 
 def reach(usage: Usage, function: Function) -> frozenset[Function]:
     """The kernels launched by `function` and by the host functions it calls; a kernel reaches itself."""
-    names = {n for f in _closure(usage, function) for n in usage.body(f).names}
+    names = {n for f in usage.called_hosts(function) for n in usage.body(f).names}
     itself = {function} if function.space == "global" else set[Function]()
     return frozenset(itself | {k for k in (*usage.program.kernels, *usage.header_kernels) if k.name in names})
 
 
 def _leads(usage: Usage, function: Function) -> bool:
     """Returns whether `function` comes to a launch; the kernel may stand in a header."""
-    return any(usage.body(f).launches for f in _closure(usage, function)) or bool(reach(usage, function))
-
-
-def _closure(usage: Usage, function: Function) -> list[Function]:
-    """`function` and the host functions it calls, directly or not; of overloads all: types tell them apart.
-
-    Who names a class is taken to call its `operator()`.
-    """
-    hosts: dict[str, list[Function]] = {}
-    for host in (*usage.header_hosts, *usage.program.host_functions):
-        name = host.scope[-1] if host.scope and host.name.startswith("operator") else host.name
-        hosts.setdefault(name, []).append(host)
-    found, pending = [function], [function]
-    while pending:
-        names = usage.body(pending.pop()).names
-        fresh = [host for name in names for host in hosts.get(name, ()) if host not in found]
-        found.extend(fresh)
-        pending.extend(fresh)
-    return found
+    return any(usage.body(f).launches for f in usage.called_hosts(function)) or bool(reach(usage, function))
 
 
 def _called_by_kernel(usage: Usage, kernel: Function) -> bool:

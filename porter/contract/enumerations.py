@@ -17,7 +17,7 @@ _COUNT = re.compile(r"(?i)k?num_?[a-z_]*|[a-z_]*count")
 def enumerations(texts: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
     """The values of each `enum` by its name, or by that which `typedef enum {...} Name` gives it, each value once."""
     found: dict[str, tuple[int, ...]] = {}
-    for text in texts:
+    for text in (text for text in texts if "enum" in text):
         words = significant(tokens(text))
         for i, word in enumerate(words):
             values = _values(enumerators(text, words, i)) if word.text == "enum" else ()

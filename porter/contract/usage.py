@@ -21,10 +21,10 @@ from porter.contract.syntax import Node
 from porter.source.dispatch import aliases as dispatched_aliases
 from porter.source.dispatch import meanings
 from porter.source.lexer import TokenKind
-from porter.source.parse import Read, read
+from porter.source.parse import Alone, read_alone
 from porter.source.program import CType, Function, Macro, Program
 from porter.source.text import Source
-from porter.syntax.words import expanded
+from porter.syntax.words import translation_unit
 
 _MACRO_DEPTH = 3
 _MADE_CLASS = re.compile(r"\b(?:struct|class)\s+(\w+(?:\s*##\s*\w+)+)")
@@ -48,6 +48,7 @@ class Usage:
     _bodies: dict[Function, Body] = field(default_factory=dict)
     _uses: dict[Function, Mapping[str, Use]] = field(default_factory=dict)
     _readers: dict[Function, _Reader] = field(default_factory=dict)
+    _called_hosts: dict[Function, tuple[Function, ...]] = field(default_factory=dict)
 
     def body(self, function: Function) -> Body:
         """The body of `function`, aliases of arithmetic types followed."""
@@ -112,7 +113,9 @@ class Usage:
     @cached_property
     def enumerations(self) -> Mapping[str, tuple[int, ...]]:
         """The values of the types that the source and its headers enumerate."""
-        return enumerations(file.reading.text for file in expanded(self.program.source, self.headers))
+        program = self.program
+        files = translation_unit(program.source, self.headers, program.defines, program.elsewhere)
+        return enumerations(file.reading.text for file in files)
 
     def callee(self, name: str, count: int) -> Function | None:
         """The function of the program or its headers called `name` that takes `count` arguments."""
@@ -148,7 +151,7 @@ class Usage:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        return tuple(r.reading.text for r in (*self._read_headers, read(self.program.source)))
+        return tuple(r.text for r in (*self._read_headers, read_alone(self.program.source)))
 
     def dispatched(self, function: Function) -> tuple[str, ...]:
         """Returns what dispatch macros in `function`, expanded or not, make of names: `case Half: { using T =
@@ -182,13 +185,38 @@ class Usage:
         return tuple(f for r in self._read_headers for f in r.program.host_functions)
 
     @cached_property
+    def _callable_hosts(self) -> Mapping[str, tuple[Function, ...]]:
+        """The host functions of the program and its headers by the names that call them: an `operator()` by that of its
+        class.
+        """
+        named: dict[str, list[Function]] = {}
+        for host in (*self.header_hosts, *self.program.host_functions):
+            name = host.scope[-1] if host.scope and host.name.startswith("operator") else host.name
+            named.setdefault(name, []).append(host)
+        return {name: tuple(hosts) for name, hosts in named.items()}
+
+    def called_hosts(self, function: Function) -> tuple[Function, ...]:
+        """`function` and the host functions it calls, directly or not; of overloads all: types tell them apart."""
+        if function not in self._called_hosts:
+            found, looked_up, pending = {id(function): function}, set[str](), [function]
+            while pending:
+                names = self.body(pending.pop()).names - looked_up
+                looked_up |= names
+                hosts = (host for name in sorted(names) for host in self._callable_hosts.get(name, ()))
+                fresh = {id(host): host for host in hosts if id(host) not in found}
+                found |= fresh
+                pending.extend(fresh.values())
+            self._called_hosts[function] = tuple(found.values())
+        return self._called_hosts[function]
+
+    @cached_property
     def header_kernels(self) -> tuple[Function, ...]:
         """The kernels that headers define."""
         return tuple(f for r in self._read_headers for f in r.program.kernels)
 
     @cached_property
-    def _read_headers(self) -> tuple[Read, ...]:
-        return tuple(read(header) for header in self.headers)
+    def _read_headers(self) -> tuple[Alone, ...]:
+        return tuple(map(read_alone, self.headers))
 
 
 def _constants(program: Program) -> Mapping[str, Node]:

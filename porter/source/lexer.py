@@ -69,6 +69,7 @@ _OPAQUE = re.compile(  # where a `#` at the beginning of a line begins no direct
 _DIRECTIVE_HEAD = re.compile(r"\#[ \t]*")
 _CLOSERS = re.compile(r">(?:[ \t]*>){2,}")
 _AFTER_LAUNCH = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/)*(?:\(|\Z)", re.S)
+_LONG = 4096  # characters: bodies of functions and of macros are shorter, and read in a millisecond
 _BRACKETS = frozenset("()[]{}")
 _NOT_IN_TEMPLATE = frozenset((";", "&&", "||", "{", "}", ")", "]"))
 _KINDS = {kind.name: kind for kind in TokenKind}
@@ -113,12 +114,16 @@ def tokens(text: str, *, line_start: bool = True) -> list[Token]:
 
     `line_start` is False for text from the middle of a line, such as a macro's body, where `#` begins no directive.
     """
+    if len(text) < _LONG:
+        return list(_scan(text, 0, len(text), fresh_line=line_start))
     return list(_remembered(text, line_start=line_start))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)
 def _remembered(text: str, *, line_start: bool) -> tuple[Token, ...]:
-    """The tokens of the latest files: one pass after the other asks for those of the same text."""
+    """The tokens of the latest files: one pass after the other asks for those of the same text, and between them for
+    those of many short ones, which would push them out.
+    """
     return tuple(_scan(text, 0, len(text), fresh_line=line_start))
 
 

@@ -27,13 +27,24 @@ def parse(source: Source, *, headers: HeaderFinder | None = None, defines: tuple
 
     `headers` finds included files, whose macros are then known; `defines` are `NAME` or `NAME=VALUE`.
     """
-    return _alone(source, defines) if headers is None else read(source, headers=headers, defines=defines).program
+    if headers is None:
+        return read_alone(source, defines).program
+    return read(source, headers=headers, defines=defines).program
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The program of one file that was read without those it includes, and its text after preprocessing."""
+
+    program: Program
+    text: str
 
 
 @lru_cache(maxsize=1024)
-def _alone(source: Source, defines: tuple[str, ...]) -> Program:
-    """The program of one file: porting, building and judging ask for those of the same headers."""
-    return read(source, defines=defines).program
+def read_alone(source: Source, defines: tuple[str, ...] = ()) -> Alone:
+    """Returns what one file defines: drafting, porting, building and judging ask for the same headers."""
+    found = read(source, defines=defines)
+    return Alone(found.program, found.reading.text)
 
 
 @dataclass(frozen=True)

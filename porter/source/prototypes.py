@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from porter.source.lexer import Token, TokenKind, significant, tokens
 
 
-def prototypes(text: str) -> Iterator[str]:
+@lru_cache(maxsize=256)
+def prototypes(text: str) -> frozenset[str]:
     """The functions that `text` declares without a body, outside of any class or function."""
+    return frozenset(_prototypes(text))
+
+
+def _prototypes(text: str) -> Iterator[str]:
     scopes, statement = list[bool](), list[Token]()
     for token in (t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE):
         statement.append(token)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from os.path import normpath
 from pathlib import Path
 
@@ -48,6 +49,14 @@ class Words:
     reading: Reading
     words: Sequence[Token]
     lines: Sequence[int]
+
+
+@lru_cache(maxsize=2)  # types, enumerations and trees are read of the same text
+def translation_unit(
+    source: Source, headers: tuple[Source, ...], defines: tuple[str, ...], behind: tuple[Source, ...]
+) -> tuple[Words, ...]:
+    """As `expanded`; the latest are remembered."""
+    return expanded(source, headers, defines, behind)
 
 
 def expanded(
