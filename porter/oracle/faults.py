@@ -29,6 +29,7 @@ _CODES: Mapping[FaultKind, str] = {
     FaultKind.UNKNOWN: "PORT4015",
     FaultKind.UNPUBLISHED: "PORT4016",
     FaultKind.UNACQUIRED: "PORT4017",
+    FaultKind.UNFIT: "PORT4018",
     FaultKind.LIBRARY: "PORT6001",
     FaultKind.DECOY: "PORT6002",
     FaultKind.RESULT: "PORT6003",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage
 from porter.contract.compare import compare
-from porter.contract.contract import Contract, EntryKind, Workload
+from porter.contract.contract import Contract, Distribution, EntryKind, Workload
 from porter.contract.garbage import GARBAGE, POISONS, is_fresh, only_poison
 from porter.findings import Finding
 from porter.oracle.faults import Observed, findings_of, named, observation, outgrows_array
@@ -223,7 +223,8 @@ class _Examiner:
         return run
 
     def _collect(self, run: Run, workload: Workload) -> None:
-        faults = run.faults
+        is_usual = workload.distribution is Distribution.DECLARED
+        faults = tuple(fault for fault in run.faults if is_usual or fault.kind is not FaultKind.UNFIT)
         outgrown = [fault for fault in faults if outgrows_array(fault) and self._is_chosen(workload)]
         # What was overwritten behind an array may crash it: that comes of the same sizes.
         self.observed += [self._observation(fault, workload) for fault in (outgrown if self.fitted else ()) or faults]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from porter.dialect import CUDA, INCLUDE
 from porter.errors import EXHAUSTED, MachineError
+from porter.simt.conversions import CONVERSION_FLAGS
 from porter.simt.job import BuildRequest
 from porter.simt.owners import returns_owner
 from porter.source.standard import standard
@@ -36,6 +37,7 @@ _LANGUAGE = [
     "-fno-omit-frame-pointer",
     "-fno-pie",
     "-fmax-errors=20",
+    *CONVERSION_FLAGS,
 ]
 _WATCHED = [
     *("-fsanitize=thread,bounds,alignment", "--param=tsan-instrument-func-entry-exit=0"),

@@ -15,6 +15,7 @@ from porter.branch_coverage import Side
 from porter.errors import MachineError
 from porter.simt.branch_edits import BranchMarks
 from porter.simt.compiler import RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
+from porter.simt.conversions import CONVERTING, with_conversions
 from porter.simt.device_calls import foreign
 from porter.simt.device_variables import GUARDING, with_guards, with_variables
 from porter.simt.driver import driver
@@ -149,7 +150,9 @@ class Unit:
         shared = (headers_digest(self.request.dialect), tree_digest(RUNTIME))
         apart = (*_OF_ITS_OWN, _APPLIED, *GUARDING)
         isolated = {Part.WHOLE: (), Part.HOST: (OUTSIDE, LISTED), Part.DEVICE: apart}[self.request.part]
-        return digest(self.compiler.version, *self.flags, *self._options, *shared, self._text, *headers, *isolated)
+        return digest(
+            self.compiler.version, *self.flags, *self._options, *shared, *CONVERTING, self._text, *headers, *isolated
+        )
 
     @property
     def program(self) -> Path:
@@ -198,13 +201,14 @@ class Unit:
         program.write_text(self._text)
         found = [f"-iquote{sources}", f"-I{sources}"]  # what is translated goes before the folders it comes from
         flags = [*self.flags, "-include", str(header), *found, *self._options, "-ffunction-sections"]
-        if self.request.part is not Part.DEVICE:
-            return call(self.compiler, [*flags, "-c", str(program), "-o", "program.o"], folder)
-        done = call(self.compiler, [*flags, "-fdata-sections", "-S", str(program), "-o", "program.s"], folder)
+        is_device = self.request.part is Part.DEVICE
+        apart = ["-fdata-sections"] if is_device else []
+        done = call(self.compiler, [*flags, *apart, "-S", str(program), "-o", "program.s"], folder)
         if not done.ok:
             return done
-        guarded = folder / "program.s"
-        guarded.write_text(with_guards(guarded.read_text()))
+        made = folder / "program.s"
+        assembly = with_conversions(made.read_text())
+        made.write_text(with_guards(assembly) if is_device else assembly)
         return call(self.compiler, ["-c", "program.s", "-o", "program.o"], folder)
 
     def _note_calls(self, folder: Path) -> None:

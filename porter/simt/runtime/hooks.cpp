@@ -7,6 +7,7 @@
 #include "accesses.h"
 #include "regions.h"
 #include "state.h"
+#include "ubsan.h"
 
 using porter::simt::access_plain;
 
@@ -114,14 +115,6 @@ PORTER_ATOMICS(64, unsigned long)
 #undef PORTER_FETCH
 #undef PORTER_ATOMIC_SCOPE
 
-struct UbsanPlace {
-    const char* file;
-    unsigned line, column;
-};
-struct UbsanType {
-    unsigned short kind, info;
-    char name[1];
-};
 struct UbsanBounds {
     UbsanPlace place;
     UbsanType* array;

@@ -113,6 +113,21 @@ def test_a_fence_that_only_its_original_has_is_missing_or_named():
     assert not alike.caveat
 
 
+def test_conversions_that_only_cuda_defines_are_named_where_usual_inputs_need_them():
+    unfit = Fault(FaultKind.UNFIT, "k.cu", 1, "k", "-1.5 becomes 'unsigned char', which does not hold it")
+
+    def converting(job):
+        return replace(honest(job), faults=(unfit,))
+
+    told = judge(examine(CONTRACT, PROGRAM, converting), (Candidate(64, honest),))
+    assert isinstance(told, Verified)
+    assert told.caveat.startswith("the original makes whole numbers of floats that their type does not hold (line 1)")
+    wide = replace(CONTRACT, workloads=(Workload("wide", {"n": 3}, 1, distribution=Distribution.WIDE),))
+    silent = judge(examine(wide, PROGRAM, converting), (Candidate(64, honest),))
+    assert isinstance(silent, Verified)
+    assert not silent.caveat
+
+
 def test_what_two_verdicts_leave_out_is_said_once():
     both = Verified((), "a is not run; b is empty").joined(Verified((), "b is empty; c is late"))
     assert both.caveat == "a is not run; b is empty; c is late"

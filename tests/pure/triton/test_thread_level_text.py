@@ -30,6 +30,11 @@ __global__ void clipped_sums(const float* x, const int* lengths, float* sums, fl
   }
 }
 
+__global__ void narrow(const float* x, unsigned char* y, short* z) {
+  y[threadIdx.x] = (unsigned char)x[threadIdx.x];
+  z[threadIdx.x] = (short)x[threadIdx.x];
+}
+
 __global__ void first_above(const float* x, int* found, float limit, int columns, int rows) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
@@ -58,6 +63,14 @@ def clipped_sums(x, lengths, sums, limit: tl.float32, columns: tl.int32, BLOCK_S
         value_2 = tl.sum(tl.gather(parts, tl.full([1], t, tl.int32), 0), axis=0)
         total = total * 0.5 + value_2
     tl.store(sums + row, total)
+
+@triton.jit
+def narrow(x, y, z, BLOCK_SIZE: tl.constexpr):
+    tid = tl.arange(0, BLOCK_SIZE)
+    value = tl.load(x + tid)
+    tl.store(y + tid, value.to(tl.uint32).to(tl.uint8))
+    value_2 = tl.load(x + tid)
+    tl.store(z + tid, value_2.to(tl.int32).to(tl.int16))
 
 @triton.jit
 def first_above(

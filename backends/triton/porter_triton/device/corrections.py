@@ -9,7 +9,7 @@
 - `~` of unsigned integers, which the interpreter refuses.
 - exp, log, sin and their like: numpy's for float32 are off by up to 4 ulps, a C library's or a device's by less than 1.
 - A single lane outside the mask of a load has `other`, which the interpreter takes for none where it is zero.
-- float to integer: values too large become the nearest one of the type, NaN becomes 0.
+- float to integer: what the type does not hold is converted as on an NVIDIA device.
 - `reshape` and `cat` with `can_reorder`: elements come in another order than that in which they were.
 - `multiple_of` of a number that is none is an error.
 - Atomic additions of half and bfloat16: what is beyond the largest half becomes infinity, and bfloat16 is a type.
@@ -28,6 +28,7 @@ from triton._C.libtriton import ir
 from triton.language.semantic import TritonSemantic
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 
+from porter.float_conversions import TRITON_BITS, converted
 from porter_triton.device.combining import combine_tiles
 from porter_triton.device.shortcuts import remember
 
@@ -142,7 +143,9 @@ def _correct_casts() -> None:
         if target == tl.bfloat16:
             return TensorHandle(_rounded(value.data.astype(np.float32)), target)
         if source.is_floating() and target.is_int() and target != tl.int1:
-            return TensorHandle(_whole(value.data, np.dtype(_get_np_dtype(target))), target)
+            whole, is_double = np.dtype(_get_np_dtype(target)), source == tl.float64
+            made = converted(value.data, whole, is_double=is_double, least_bits=TRITON_BITS)
+            return TensorHandle(made, target)
         return original(self, value, type_)
 
     InterpreterBuilder.cast_impl = cast_impl
@@ -166,17 +169,6 @@ def _rounded(value: Array) -> Array:
     bits = np.ascontiguousarray(value, np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(value), np.uint32(0x7FC0), rounded).astype(np.uint16).reshape(np.shape(value))
-
-
-def _whole(value: Array, type_: np.dtype[Any]) -> Array:
-    """Towards zero, within what the type holds; what is narrower than 32 bits takes the lowest of an int32's."""
-    if type_.itemsize < 4:
-        return _whole(value, np.dtype(np.int32)).astype(type_)
-    limits = np.iinfo(type_)
-    inside = (value > float(limits.min) - 1.0) & (value < float(limits.max) + 1.0)
-    inside = (value >= float(limits.min)) & inside if type_.itemsize == 8 else inside
-    outside = np.where(value > 0, limits.max, np.where(np.isnan(value), 0, limits.min)).astype(type_)
-    return np.where(inside, np.where(inside, value, 0).astype(type_), outside)
 
 
 def _adding_narrow(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:

@@ -22,6 +22,8 @@ from triton.language.extra import libdevice as of_any_target
 from triton.language.extra.cuda import libdevice
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype, interpreter_semantic
 
+from porter import float_conversions
+
 _Array = NDArray[Any]
 _NORMAL = NormalDist()
 # `__nv_float2int_rz`: what a conversion does before it changes the type.
@@ -61,9 +63,8 @@ def _call(
     with np.errstate(all="ignore"):
         made = np.asarray(function(*(h.data if exact else h.data.astype(np.float64) for h in given)))
     if dtype.kind in "iu" and made.dtype.kind == "f":
-        limits = np.iinfo(dtype)
-        inside = np.nan_to_num(np.clip(made, float(limits.min), float(limits.max)))
-        return TensorHandle(np.where(made >= float(limits.max), limits.max, inside.astype(dtype)).astype(dtype), target)
+        is_double = given[0].dtype.scalar == tl.float64
+        return TensorHandle(float_conversions.converted(made, dtype, is_double=is_double), target)
     return TensorHandle(made.astype(dtype), target)
 
 

@@ -83,6 +83,8 @@ def _converted(value: Scalar, type_: Arithmetic) -> Scalar:
     if integral and type_.bits > 32 and value.held is INT:  # a small unsigned number: its int32 widens the same way
         value = replace(value, type=INT, held=None)
     multiple = value.multiple if integral else 1
+    if source.is_float and not type_.is_float and type_.bits < INT.bits:  # CUDA converts to 32 bits first
+        value = cast_text(value, INT if type_.kind == "int" else UINT)
     cast = cast_text(value, type_)
     return replace(cast, interval=interval, affine=affine, single=single, bases=frozenset(), multiple=multiple)
 

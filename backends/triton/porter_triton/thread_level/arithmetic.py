@@ -351,6 +351,8 @@ def converted(p: Printer, of: Value, value: Expression, source: Scalar, target: 
         return to_type(value, target)
     if target is Scalar.BOOL:
         return infix("!=", Level.COMPARISON, settled(value), literal(0, source), Scalar.BOOL)
+    if source.is_float and not target.is_float and target.bits < Scalar.I32.bits:  # CUDA converts to 32 bits first
+        value = to_type(settled(value), Scalar.I32 if target.is_signed else Scalar.U32)
     if source.is_float or source is Scalar.BOOL:
         return to_type(settled(value), target)
     if not target.is_float and target.bits <= source.bits:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from porter import float_conversions
 from porter.contract.dtype import DType, decode, encode
 from porter.ir.simt.interpret import integers
 from porter.ir.simt.interpret.domain import Data, Mask, numpy_type
@@ -78,7 +79,7 @@ class Concrete:
         """Returns the operation `kind` with a result of `type` on operands of the types `given`."""
         match kind:
             case "cast":
-                return _cast(operands[0], type)
+                return _cast(operands[0], given[0], type)
             case "bitcast":
                 return _from_bits(_bits(operands[0], given[0]), type)
             case "fma":
@@ -120,21 +121,13 @@ def _rounded(value: Data, type_: Scalar) -> Data:
     return decode(encode(np.asarray(value, np.float64), DType.BFLOAT16), DType.BFLOAT16).astype(np.float32)
 
 
-def _cast(value: Data, target: Scalar) -> Data:
+def _cast(value: Data, source: Scalar, target: Scalar) -> Data:
     if target.is_float:
         return _rounded(value, target)
     if target is Scalar.BOOL:
         return np.not_equal(value, 0)
-    return _whole(value.astype(np.float64), target)
-
-
-def _whole(value: Data, target: Scalar) -> Data:
-    """Returns floats towards zero; what the type does not hold is its nearest number, NaN is 0, as on a device."""
-    limits = np.iinfo(numpy_type(target))
-    whole = np.trunc(np.nan_to_num(value, nan=0.0))
-    inside = (whole >= float(limits.min)) & (whole < float(limits.max) + (limits.bits < 53))
-    clipped = np.where(whole < 0, limits.min, limits.max).astype(numpy_type(target))
-    return np.where(inside, np.where(inside, whole, 0.0).astype(numpy_type(target)), clipped)
+    is_double = source is Scalar.F64
+    return float_conversions.converted(np.asarray(value), numpy_type(target), is_double=is_double)
 
 
 def _bits(value: Data, type_: Scalar) -> Data:

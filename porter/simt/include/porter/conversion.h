@@ -6,10 +6,12 @@
 
 namespace porter {
 
-// To an integer: rounds as asked, saturates at the ends of the range, and takes NaN to zero, where C++ has no answer.
-template <Rounding mode, class Integer, class Real>
+// To an integer: rounds as asked, and saturates at the ends of the range, where C++ has no answer. NaN becomes zero, but of a
+// double or with 64 bits the highest bit alone.
+template <Rounding mode, class Integer, bool is_double, class Real>
 inline Integer to_integer(Real x) {
-    if (x != x) return 0;
+    constexpr bool TO_ZERO = !is_double && sizeof(Integer) <= 4;
+    if (x != x) return TO_ZERO ? Integer(0) : Integer(1ull << (8 * sizeof(Integer) - 1));
     Real whole = std::nearbyint(x);
     if constexpr (mode == Rounding::ZERO) whole = std::trunc(x);
     if constexpr (mode == Rounding::UP) whole = std::ceil(x);
@@ -37,8 +39,8 @@ inline float narrow(double x) {
 }  // namespace porter
 
 #define PORTER_CONVERT_INTEGER(name, Integer, suffix, mode) \
-    inline Integer __float2##name##_##suffix(porter::Float x) { return porter::to_integer<mode, Integer>(x); } \
-    inline Integer __double2##name##_##suffix(double x) { return porter::to_integer<mode, Integer>(x); } \
+    inline Integer __float2##name##_##suffix(porter::Float x) { return porter::to_integer<mode, Integer, false>(x); } \
+    inline Integer __double2##name##_##suffix(double x) { return porter::to_integer<mode, Integer, true>(x); } \
     inline porter::Float __##name##2float_##suffix(Integer x) { return porter::from_integer<mode, porter::Float>(x); } \
     inline double __##name##2double_##suffix(Integer x) { return porter::from_integer<mode, double>(x); }
 #define PORTER_CONVERT(suffix, mode) \

@@ -11,12 +11,12 @@
     inline T __ushort2##N##_##suffix(unsigned short x) { return T::rounded<mode>(x); } \
     inline T __ll2##N##_##suffix(long long x) { return T::rounded<mode>(double(x)); } \
     inline T __ull2##N##_##suffix(unsigned long long x) { return T::rounded<mode>(double(x)); } \
-    inline int __##N##2int_##suffix(T x) { return porter::to_integer<mode, int>(float(x)); } \
-    inline unsigned int __##N##2uint_##suffix(T x) { return porter::to_integer<mode, unsigned int>(float(x)); } \
-    inline short __##N##2short_##suffix(T x) { return porter::to_integer<mode, short>(float(x)); } \
-    inline unsigned short __##N##2ushort_##suffix(T x) { return porter::to_integer<mode, unsigned short>(float(x)); } \
-    inline long long __##N##2ll_##suffix(T x) { return porter::to_integer<mode, long long>(float(x)); } \
-    inline unsigned long long __##N##2ull_##suffix(T x) { return porter::to_integer<mode, unsigned long long>(float(x)); }
+    inline int __##N##2int_##suffix(T x) { return porter::to_integer<mode, int, false>(float(x)); } \
+    inline unsigned int __##N##2uint_##suffix(T x) { return porter::to_integer<mode, unsigned int, false>(float(x)); } \
+    inline short __##N##2short_##suffix(T x) { return porter::to_integer<mode, short, false>(float(x)); } \
+    inline unsigned short __##N##2ushort_##suffix(T x) { return porter::to_integer<mode, unsigned short, false>(float(x)); } \
+    inline long long __##N##2ll_##suffix(T x) { return porter::to_integer<mode, long long, false>(float(x)); } \
+    inline unsigned long long __##N##2ull_##suffix(T x) { return porter::to_integer<mode, unsigned long long, false>(float(x)); }
 
 #define PORTER_NARROW_NAMES(T, T2, N) \
     PORTER_NARROW_ROUNDED(T, N, rn, porter::Rounding::NEAREST) \

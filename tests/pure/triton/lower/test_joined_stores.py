@@ -41,6 +41,13 @@ def test_values_of_two_types_are_converted_before_one_is_chosen():
     assert line == "tl.store(z + tid, tl.where(v > 0.0, v.to(tl.int32), n))"
 
 
+def test_a_float_becomes_a_narrow_integer_by_way_of_32_bits_as_in_cuda():
+    assert stores("z[i] = (unsigned char)v; z[i] = (short)v;") == [
+        "tl.store(z + tid, v.to(tl.uint32).to(tl.uint8))",
+        "tl.store(z + tid, v.to(tl.int32).to(tl.int16))",
+    ]
+
+
 def test_a_condition_that_a_side_changes_is_the_mask_it_was():
     assert stores("float w = v; if (v > 0.0f) { y[i] = w; v = n; } else { y[i] = 0.0f; } y[i + 64] = v;") == [
         "tl.store(y + tid, tl.where(mask, w, 0.0))",
