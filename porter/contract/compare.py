@@ -38,6 +38,9 @@ DEFAULT_TOLERANCE: Mapping[DType, Tolerance] = {
     DType.FLOAT8_E4M3FN: Tolerance(rtol=1.25e-1, atol=2e-3),
     DType.FLOAT8_E5M2: Tolerance(rtol=2.5e-1, atol=2e-5),
 }
+SMALLEST_NORMAL: Mapping[DType, float] = {
+    DType.FLOAT16: 2.0**-14, DType.BFLOAT16: 2.0**-126, DType.FLOAT32: 2.0**-126, DType.FLOAT64: 2.0**-1022,
+}  # fmt: skip
 _FLUSHED = {DType.FLOAT32: 2.0**-126, DType.BFLOAT16: 2.0**-126}
 # A sixteenth of what is too large for a type: from here on an order of operations may go beyond it on the way.
 _NEAR_OVERFLOW = {DType.FLOAT16: 2.0**12, DType.BFLOAT16: 2.0**124, DType.FLOAT32: 2.0**124, DType.FLOAT64: 2.0**1020}
@@ -49,12 +52,16 @@ _ULPS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The largest finite errors over all elements, and the element furthest outside its bound, if any."""
+    """The largest finite errors over all elements, and the element furthest outside its bound, if any.
+
+    `is_extreme` where the wanted value of every such element is no number, or smaller than the smallest normal one.
+    """
 
     max_abs_error: float
     max_rel_error: float
     passed: bool
     worst: str = ""
+    is_extreme: bool = False
 
 
 def compare(
@@ -87,13 +94,14 @@ def compare(
     allowed = _allowed(want_values, bound, epsilon) + _FLUSHED.get(want.dtype, 0.0)
     beyond = _overflowed(got_values, want_values, _NEAR_OVERFLOW.get(want.dtype, np.inf))
     got_values = np.where(beyond, want_values, got_values)
-    found = _compare_floats(got_values, want_values, allowed, want.shape)
+    low = SMALLEST_NORMAL.get(want.dtype, 0.0)
+    found = _compare_floats(got_values, want_values, allowed, want.shape, low)
     if found.passed or yardstick is None or yardstick.shape != want.shape or not yardstick.dtype.is_float:
         return found
     # What the original loses itself takes sorting, and only adds to what is allowed: most answers do not need it.
     most = epsilon**0.5 * max(_peak(want_values), largest_term)
     allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), most)
-    return _compare_floats(got_values, want_values, allowed, want.shape)
+    return _compare_floats(got_values, want_values, allowed, want.shape, low)
 
 
 def _floats(tensor: TensorValue) -> NDArray[np.float64]:
@@ -149,7 +157,11 @@ def _peak(values: NDArray[np.float64]) -> float:
 
 
 def _compare_floats(
-    got: NDArray[np.float64], want: NDArray[np.float64], allowed: NDArray[np.float64], shape: tuple[int, ...]
+    got: NDArray[np.float64],
+    want: NDArray[np.float64],
+    allowed: NDArray[np.float64],
+    shape: tuple[int, ...],
+    low: float,
 ) -> Comparison:
     both_finite = np.isfinite(got) & np.isfinite(want)
     error = np.abs(np.where(both_finite, got, 0.0) - np.where(both_finite, want, 0.0))
@@ -167,7 +179,8 @@ def _compare_floats(
         f"at {_place(first, shape)} got {got[first]:.9g}, want {want[first]:.9g}, allowed error {allowed[first]:.3g} "
         f"({int(wrong.sum())} of {want.size} outside)"
     )
-    return Comparison(max_abs, max_rel, False, worst)
+    is_extreme = not (wrong & np.isfinite(want) & (np.abs(want) >= low)).any()
+    return Comparison(max_abs, max_rel, False, worst, is_extreme)
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

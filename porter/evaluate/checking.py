@@ -12,6 +12,7 @@ from porter.contract.dtype import DType, decode
 from porter.contract.materialise import retyped
 from porter.contract.rounding import rounded_otherwise
 from porter.evaluate.outcome import Checked
+from porter.oracle.lost import without_lost_elements
 from porter.oracle.outputs import Outputs, largest, outputs
 from porter.oracle.reference import Expected
 from porter.oracle.text_output import compare_text
@@ -28,7 +29,8 @@ def check(contract: Contract, expected: Expected, run: Run, warp_size: int | Non
     """All outputs of one run; the errors are the largest over them, the place is the first that is wrong."""
     got = outputs(contract, run)
     comparisons = compared(contract, expected, got, rounding=True)
-    wrong = next((f"{name} {c.worst}" for name, c in comparisons if not c.passed), "") or _text(expected.outputs, got)
+    failed = [(name, c) for name, c in comparisons if not c.passed]
+    wrong = next((f"{name} {c.worst}" for name, c in failed), "") or _text(expected.outputs, got)
     return Checked(
         name=expected.workload.name,
         warp_size=warp_size,
@@ -36,6 +38,7 @@ def check(contract: Contract, expected: Expected, run: Run, warp_size: int | Non
         max_rel_error=max((c.max_rel_error for _, c in comparisons), default=0.0),
         passed=not wrong,
         worst=wrong,
+        is_extreme=bool(failed) and all(c.is_extreme for _, c in failed),
     )
 
 
@@ -56,8 +59,8 @@ def compared(
         coarse, term = (DType.FLOAT32 if name in expected.single else None), expected.largest_term
         if name in expected.by_chance:
             coarse, term = narrow_type(retyped(contract, expected.workload)), largest(want)
-        is_partly = expected.partly_finite or expected.workload.distribution in _PARTLY_FINITE
-        told = _told(value, wanted) if is_partly else value
+        told = _told(value, wanted) if expected.workload.distribution in _PARTLY_FINITE else value
+        told = without_lost_elements(told, wanted, expected.wider.tensors[index][1]) if expected.wider else told
         comparison = compare(told, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)
         if rounding and comparison.passed and _tells_of_rounding(expected, tolerance, wanted):
             otherwise = rounded_otherwise(told, wanted, yardstick)

@@ -23,7 +23,8 @@ class Fidelity(StrEnum):
 class Checked:
     """One workload compared: the largest error over all outputs, and the first place that broke the tolerance.
 
-    `warp_size` is None where what executed the port knows no warps.
+    `warp_size` is None where what executed the port knows no warps. `is_extreme` where nothing is outside but elements
+    for which the original has no number, or next to none.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Checked:
     max_rel_error: float
     passed: bool
     worst: str = ""
+    is_extreme: bool = False
 
 
 @dataclass(frozen=True, slots=True)

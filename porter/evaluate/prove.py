@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 
 from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
@@ -27,7 +27,7 @@ from porter.evaluate.turns import Turns
 from porter.evaluate.views import on_device
 from porter.findings import Finding
 from porter.measure.deadline import Deadline, OutOfTime
-from porter.oracle.lost import without_lost
+from porter.oracle.lost import lost_elements, without_lost
 from porter.oracle.outputs import largest
 from porter.oracle.reference import Reference
 from porter.oracle.single_precision import as_seen_before
@@ -231,13 +231,11 @@ def _held(originals: Originals, studied: Studied, port: Candidates, device: Devi
         if habitual.habits != reference.habits:
             reference, studied = habitual, replace(studied, reference=habitual)
             outcome = _outcome(reference, port, device, is_trusted=False)
-    if isinstance(outcome, Wrong) and (twin := originals.twin(reference.contract)):
-        known = without_lost(reference, twin)
-        if known.expected != reference.expected:
-            reference, studied = known, replace(studied, reference=known)
-            outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
-            if isinstance(outcome, Verified):
-                outcome = outcome.joined(Verified((), _overflowing(reference)))
+    while isinstance(outcome, Wrong) and (known := _less_lost(originals, reference, outcome)) is not reference:
+        reference, studied = known, replace(studied, reference=known)
+        outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
+    if isinstance(outcome, Verified) and (lost := lost_elements(reference)):
+        outcome = outcome.joined(Verified((), lost))
     if isinstance(outcome, Wrong) and _may_round(reference, outcome):
         reference = originals.measured(studied)
         outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
@@ -248,10 +246,10 @@ def _held(originals: Originals, studied: Studied, port: Candidates, device: Devi
     return reference, outcome
 
 
-def _overflowing(reference: Reference) -> str:
-    """Returns what is said of workloads at which the original itself overflows."""
-    names = ", ".join(e.workload.name for e in reference.expected if e.partly_finite)
-    return f"only finite elements were compared where the original overflows in its own type: {names}" if names else ""
+def _less_lost(originals: Originals, reference: Reference, wrong: Wrong) -> Reference:
+    """Returns what is expected where the workload that is `wrong` may hang on how the original overflows."""
+    failed, twin = wrong.checked[-1], partial(originals.twin, reference.contract)
+    return without_lost(reference, failed.name, twin, is_extreme=failed.is_extreme)
 
 
 def _as_single(reference: Reference) -> str:

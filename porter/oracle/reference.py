@@ -57,7 +57,7 @@ class Expected:
     `largest_term` bounds what may have gone into a sum that cancels, where the yardstick shows how that rounds.
     `construction` is that of the original's own class, where it is one.
     Where the original has no twin that `rounds_otherwise` nothing is known of how often its elements do.
-    Of outputs that are `partly_finite` the other elements do not count.
+    `wider` are the outputs in double precision, where the original's own type lost some of them to an overflow.
     """
 
     workload: Workload
@@ -70,7 +70,7 @@ class Expected:
     largest_term: float = 0.0
     construction: Construction | None = None
     rounds_otherwise: bool = True
-    partly_finite: bool = False
+    wider: Outputs | None = None
 
     def job(self, contract: Contract, schedule: Schedule = Schedule.FORWARD) -> Job:
         """The run of a candidate that is to give these outputs."""
