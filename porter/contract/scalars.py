@@ -17,7 +17,7 @@ from porter.contract.scope import Scope
 from porter.contract.selectors import choices, is_marker, special_values
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
-from porter.source.arithmetic_types import Kind, arithmetic
+from porter.source.arithmetic_types import ArithmeticType, Kind, arithmetic
 from porter.source.program import CType, Function, Launch, Param
 from porter.source.qualified import unqualified
 
@@ -92,7 +92,7 @@ def scalar(
     if number.kind is Kind.BOOL:
         return ScalarArg(param.name, text, default or "1", _with(default or "1", ("1", "0")))
     if number.is_integer:
-        return _integer(usage, function, param, default)
+        return _integer(usage, function, param, number, default)
     value = default or ("1e-5" if "eps" in param.name.lower() else _GUESSES[guessed % len(_GUESSES)])
     special = special_values(usage, function, param.name)
     return ScalarArg(param.name, text, value, _with(value, special))
@@ -168,10 +168,10 @@ def _literal(text: str) -> str:
             return render(node) if not any(isinstance(n, Name) for n in walk(node)) else ""
 
 
-def _integer(usage: Usage, function: Function, param: Param, default: str) -> ScalarArg | Size:
+def _integer(usage: Usage, function: Function, param: Param, number: ArithmeticType, default: str) -> ScalarArg | Size:
     name, type_ = param.name, param.type.text
     if default:
-        return ScalarArg(name, type_, default, _with(default, choices(usage, function, name)))
+        return ScalarArg(name, type_, default, _with(default, choices(usage, function, name, number)))
     if any(re.search(rf"\.(?:size|stride|sum|argmax)\({re.escape(n)}\)", t) for n, t in _texts(usage, function, name)):
         return ScalarArg(name, type_, str(CHOSEN_AXIS))
     edge = _block_edge(usage, function, name)
@@ -180,7 +180,7 @@ def _integer(usage: Usage, function: Function, param: Param, default: str) -> Sc
     value = _customary(usage, function, name)
     if value:
         return ScalarArg(name, type_, value)
-    modes = choices(usage, function, name)
+    modes = choices(usage, function, name, number)
     if modes:
         return ScalarArg(name, type_, modes[0], modes)
     return ScalarArg(name, type_, "0") if is_marker(usage, function, name) else Size(name)

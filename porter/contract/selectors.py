@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 from porter.contract.body import Body, comparisons, parsed, truths, written
 from porter.contract.passing import is_name, passed_on
 from porter.contract.scope import Scope
-from porter.contract.syntax import Name, Node, Number
+from porter.contract.syntax import Binary, Name, Node, Number
 from porter.contract.usage import Usage
+from porter.source.arithmetic_types import ArithmeticType, Kind
 from porter.source.lexer import Token, match_bracket
 from porter.source.program import Function
 
 _MOST = 10
 _COMPARED = r"(?<![\w.>]){0}[!=]=|[!=]={0}\b"
 _CUSTOMARY_BLOCK = 256
+_MOST_LOW_BITS = 16
 
 
-def choices(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
+def choices(usage: Usage, function: Function, name: str, type_: ArithmeticType) -> tuple[str, ...]:
     """The values to try for a parameter that only selects, the first of them to begin with; none for any other one.
 
-    It is switched on, compared for equality, or asked whether it is true, be it beside other conditions. A value that
-    is not named stands for all such.
+    It is switched on, compared for equality, or asked whether it, or some of its bits, are true, be it beside other
+    conditions. Values that are not named stand for all such: ports ask `> 0`, `== 1` or `& 1` in place of what the
+    source asks, which only some numbers tell apart.
     """
     found: list[int] = []
     for inner, alias in passed_on(usage, function, name):
@@ -31,13 +36,34 @@ def choices(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
         if cases := list(_cases(scope, body.words, alias)):
             return _texts([_CUSTOMARY_BLOCK, *cases] if _CUSTOMARY_BLOCK in cases else cases)
         equal = list(_equalities(scope, body, alias))
+        masks = list(_masks(scope, body, alias))
         bare = sum(1 for node in body.conditions for asked in truths(node) if asked == Name(alias))
         forwarded = sum(1 for _, args in body.calls for a in args if is_name(a, alias))
-        if _uses(body, alias) > len(equal) + bare + forwarded:
+        if _uses(body, alias) > len(equal) + len(masks) + bare + forwarded:
             return ()
-        found += equal
-        found += [max(equal) + 1] if equal else [1, 0] if bare else []
-    return _texts(found)
+        found += [*equal, *([1, 0] if bare and not equal else [])]
+        found += [reduce(or_, masks), *masks, 0] if masks else []
+    return _texts([*found, *_others(found, type_)] if found else [])
+
+
+def _others(named: Sequence[int], type_: ArithmeticType) -> Iterator[int]:
+    """Yields numbers that are none of those `named`: an odd one above them, unless these are truth values, and one
+    without low bits, below zero where the type has such numbers.
+    """
+    if set(named) != {0, 1}:
+        yield max(named) + 1 | 1
+    without_low_bits = 1 << min(_MOST_LOW_BITS, 4 * type_.bytes)
+    yield -without_low_bits if type_.kind is Kind.SIGNED else without_low_bits
+
+
+def _masks(scope: Scope, body: Body, name: str) -> Iterator[int]:
+    """The bits that are asked for: 2 of `if (flags & 2)`, and of `if ((flags & 2) != 0)`."""
+    for asked in (part for node in body.conditions for part in truths(node)):
+        masked = asked.left if isinstance(asked, Binary) and asked.operator in ("==", "!=") else asked
+        if isinstance(masked, Binary) and masked.operator == "&" and masked.left == Name(name):
+            value = _number(scope, masked.right)
+            if value is not None:
+                yield value
 
 
 def is_marker(usage: Usage, function: Function, name: str) -> bool:

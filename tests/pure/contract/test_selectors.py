@@ -37,11 +37,14 @@ A, B = "a<<<1, 256>>>(x, n);", "b<<<1, 256>>>(x, n);"
         (f"switch (mode) {{ case 1: {A} break; case 4: {B} break; }}", ("1", "4")),
         (f"switch (mode) {{ case 1: {A} break; default: {B} }}", ("1", "2")),
         (f"switch (mode) {{ case 0: switch (n) {{ case 7: {A} }} break; case FAST: {B} }}", ("0", "3")),
-        (f"if (mode == 2) {{ {A} }} else {{ {B} }}", ("2", "3")),
-        (f"if (mode == 0) {{ {A} }} else if (mode == 1) {{ {B} }}", ("0", "1", "2")),
-        (f"if (mode) {{ {A} }} else {{ {B} }}", ("1", "0")),
-        (f"if (!mode) {{ {A} }} else {{ {B} }}", ("1", "0")),
-        (f"if (n > 4 && (mode || n == 2)) {{ {A} }} else {{ {B} }}", ("1", "0")),
+        (f"if (mode == 2) {{ {A} }} else {{ {B} }}", ("2", "3", "-65536")),
+        (f"if (mode == 0) {{ {A} }} else {{ {B} }}", ("0", "1", "-65536")),
+        (f"if (mode == 0) {{ {A} }} else if (mode == 2) {{ {B} }}", ("0", "2", "3", "-65536")),
+        (f"if (mode) {{ {A} }} else {{ {B} }}", ("1", "0", "-65536")),
+        (f"if (!mode) {{ {A} }} else {{ {B} }}", ("1", "0", "-65536")),
+        (f"if (n > 4 && (mode || n == 2)) {{ {A} }} else {{ {B} }}", ("1", "0", "-65536")),
+        (f"if (mode & 2) {{ {A} }} else {{ {B} }}", ("2", "0", "3", "-65536")),
+        (f"if ((mode & 1) != 0) {{ {A} }} if (n > 4 && mode & FAST) {{ {B} }}", ("3", "1", "0", "5", "-65536")),
     ],
 )
 def test_every_value_that_the_source_tells_apart_is_a_choice(body, choices):
@@ -68,7 +71,7 @@ def test_both_values_of_a_flag_are_choices_its_default_first():
 
 
 def test_a_default_argument_is_the_first_choice():
-    assert scalar(drafted(f"if (mode == 1) {{ {A} }} else {{ {B} }}", "int mode = 2")).choices == ("2", "1")
+    assert scalar(drafted(f"if (mode == 1) {{ {A} }} else {{ {B} }}", "int mode = 2")).choices == ("2", "1", "3", "-65536")
 
 
 def test_a_size_that_is_compared_as_well_is_none():
