@@ -1,0 +1,184 @@
+"""Launches in drafts: blocks, grids and shared memory of kernels that nobody launches, and what host code chooses."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.contract.contract import EntryKind, Role
+from porter.contract.draft import draft
+from porter.contract.dtype import DType
+from porter.contract.questions import guessed_launch, unknown_extents
+from porter.contract.toml import dumps, loads
+from porter.source.parse import parse
+from porter.source.text import Source
+from tests.pure.contract.draft_sources import BARE, drafted
+
+
+def test_a_bare_kernel_gets_a_launch_that_covers_its_guard():
+    (contract,) = drafted(BARE)
+    assert contract.entry.kind is EntryKind.KERNEL
+    assert contract.entry.launch is not None
+    assert contract.entry.launch.grid == ("cdiv(n, 256)", "1", "1")
+    assert contract.symbols == ("n",)
+    assert [t.role for t in contract.tensors] == [Role.IN, Role.OUT]
+    assert [t.name for t in unknown_extents(contract)] == ["x", "y"]
+    assert len(contract.workloads) == 4
+
+
+@pytest.mark.parametrize("used", ["memory.get()[threadIdx.x] = n;", ""])
+def test_a_bare_kernel_gets_dynamic_shared_memory_where_a_function_it_calls_has_some(used):
+    memory = "struct Memory { __device__ float* get() { extern __shared__ float all[]; return all; } };\n"
+    kernel = f"__global__ void k(float* y, int n) {{ Memory memory; {used} y[threadIdx.x] = n; }}"
+    (contract,) = drafted(memory + kernel)
+    assert contract.entry.launch is not None
+    assert (int(contract.entry.launch.shared_bytes) > 0) == bool(used)
+
+
+def test_a_guessed_launch_is_a_question():
+    (guessed,) = drafted(BARE)
+    assert guessed_launch(guessed) is not None
+    launched, *_ = drafted(BARE + "int main() { scale<<<2, 256>>>(0, 0, 1.0f, 512); }", whole_program=False)
+    assert guessed_launch(launched) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "block"),
+    [
+        ("y[blockIdx.y * blockDim.y + threadIdx.y] = 1;", ("1", "16", "1")),
+        ("y[threadIdx.x + 8 * threadIdx.y] = 1;", ("16", "16", "1")),
+        ("y[0] = 1;", ("1", "1", "1")),
+        ("y[place()] = 1;", ("256", "1", "1")),
+    ],
+)
+def test_there_is_one_thread_along_an_axis_nobody_asks_for(body, block):
+    place = "__device__ int place() { return threadIdx.x; }"
+    (contract,) = drafted(f"{place}\n__global__ void k(float* y) {{ {body} }}")
+    assert contract.entry.launch is not None
+    assert contract.entry.launch.block == block
+
+
+@pytest.mark.parametrize(
+    ("body", "block"),
+    [
+        ("__shared__ float t[16][17]; int r = blockIdx.y * 16 + threadIdx.y; int c = blockIdx.x * 16 + threadIdx.x;"
+         " if (r < n && c < m) y[r * m + c] = x[c * n + r];", ("16", "16", "1")),
+        ("__shared__ float t[128]; int c = blockIdx.x * blockDim.x + threadIdx.x; if (c < n) y[c] = x[c];",
+         ("128", "1", "1")),
+        ("int c = blockIdx.x * blockDim.x + threadIdx.x; if (c >= n) return; y[c] = x[c];", ("256", "1", "1")),
+    ],
+)  # fmt: skip
+def test_blocks_follow_shared_arrays(body, block):
+    (contract,) = drafted(f"__global__ void k(const float* x, float* y, int n, int m) {{ {body} }}")
+    assert contract.entry.launch.block == block
+
+
+def test_a_block_is_what_the_function_around_the_launch_says():
+    text = """
+    #define EDGE 128
+    template <unsigned int size> __global__ void k(float* x) { __shared__ float t[32]; x[blockIdx.x * size] = t[0]; }
+    int main() { float* x; dim3 Block(EDGE, 1); const int twice = 2 * EDGE; k<twice><<<4, Block>>>(x); }
+    """
+    (contract,) = drafted(text, whole_program=False)
+    assert (contract.entry.launch.block, contract.entry.template) == (("128", "1", "1"), ("256",))
+
+
+def test_a_kernel_that_nobody_launches_gets_the_block_of_its_variant():
+    body = "(const float* in, float* out, int n) { __shared__ float t[32][32]; out[blockIdx.y * n + threadIdx.y] = 0; }"
+    other = body.replace("const float* in", "const float* from")
+    text = f"""
+    __global__ void first{body} __global__ void second{body} __global__ void third{other}
+    void run(const float* in, float* out, int n) {{ second<<<n, dim3(32, 8)>>>(in, out, n); }}"""
+    blocks = {c.entry.name: c.entry.launch.block for c in drafted(text) if c.entry.launch}
+    assert blocks == {"first": ("32", "8", "1"), "third": ("32", "32", "1")}
+
+
+@pytest.mark.parametrize(
+    ("place", "block"),
+    [("threadIdx.x % warpSize", "32"), ("threadIdx.x & 31", "32"), ("threadIdx.x", "256"),
+     ("threadIdx.x % 32 + threadIdx.x / 32", "256"), ("threadIdx.x % 64", "256")],
+)  # fmt: skip
+def test_threads_that_ask_for_their_lane_alone_are_a_warp(place, block):
+    (contract,) = drafted(f"""
+__global__ void top(const float* x, float* y, int n) {{
+  __shared__ float most;
+  int lane = {place};
+  float v = -1e9f;
+  for (int i = lane; i < n; i += 32) v = fmaxf(v, x[blockIdx.x * n + i]);
+  for (int k = 16; k > 0; k /= 2) v = fmaxf(v, __shfl_down_sync(~0u, v, k));
+  if (lane == 0) most = v;
+  y[blockIdx.x] = most;
+}}""")
+    assert contract.entry.launch.block == (block, "1", "1")
+
+
+def test_vectors_and_grids_of_rows_are_covered():
+    text = """__global__ void k(const float4* x, float* y, int n) {
+        int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x); if (i >= n) return; y[i + blockIdx.y] = x[i / 4].x; }"""
+    (contract,) = drafted(text)
+    assert contract.entry.launch.grid == ("cdiv(n, 1024)", "rows_y", "1")
+    assert contract.symbols == ("n", "rows_y")
+    assert contract.tensors[0].dtype is DType.FLOAT32
+
+
+def test_template_arguments_of_a_launch_are_evaluated():
+    (contract,) = drafted(
+        """
+        #define TOTAL 4*1024
+        #define THREADS 128
+        template <unsigned threads, int each> __global__ void sum(const float* in, float* out) {
+            for (int i = 0; i < each; ++i) out[threadIdx.x] += in[i * threads + threadIdx.x];
+        }
+        int main() {
+            float *in, *out;
+            const int blocks = 8;
+            const int a_block = TOTAL / blocks;
+            const int each = a_block / THREADS;
+            sum<THREADS, each><<<blocks, THREADS>>>(in, out);
+        }
+        """,
+        whole_program=False,
+    )
+    assert contract.entry.template == ("128", "4")
+
+
+@pytest.mark.parametrize(
+    ("host", "branches"),
+    [
+        ("if (n > 1024) { LAUNCH } else { LAUNCH }", ("n > 1024",)),
+        ("int rows = n / 8; if (rows <= 16) { LAUNCH }", ("n / 8 <= 16",)),
+        ("if (n % 4 == 0 && aligned(y)) { LAUNCH }", ("n % 4 == 0",)),
+        ("const int wide = n >= 512 ? 256 : 64; LAUNCH", ("n >= 512",)),
+        ("for (int i = 0; i < n; ++i) { LAUNCH }", ()),
+        ("if (suits(n) == 1) { LAUNCH } if (y == nullptr) return;", ()),
+        ("if (1024 / (n - 1) > 4) { LAUNCH }", ()),
+    ],
+)
+def test_host_code_tells_which_sizes_it_chooses_by(host, branches):
+    launch = "k<<<(n + 255) / 256, 256>>>(y, n);"
+    text = "__global__ void k(float* y, int n) { int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = 1; }"
+    source = Source(Path("k.cu"), f"{text}\nvoid f(float* y, int n) {{ {host.replace('LAUNCH', launch)} }}")
+    (contract,) = draft(parse(source))
+    assert contract.branches == branches
+    assert loads(dumps((contract,)), Path("k.toml")) == (contract,)
+
+
+@pytest.mark.parametrize(
+    ("call", "branches"),
+    [
+        ("few<half>(y, n)", ("n % 8 == 0",)),
+        ("few(y, n)", ("n % 8 == 0",)),
+        ("few<float, 64>((float*)y, n)", ("n % 4 == 0", "n > 64")),
+        ("few<Unknown>((Unknown*)y, n)", ()),
+    ],
+)
+def test_what_a_template_chooses_by_is_known_from_its_call(call, branches):
+    text = """
+template <typename T> __global__ void k(T* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = T(1); }
+template <typename T, int MOST = 0> void few(T* y, int n) {
+    constexpr int wide = 16 / sizeof(T);
+    if (n % wide == 0) k<T><<<1, 32>>>(y, n); else k<T><<<1, 64>>>(y, n);
+    if (n > MOST) k<T><<<1, 32>>>(y, n);
+}
+void f(half* y, int n) { CALL; }"""
+    (contract,) = draft(parse(Source(Path("k.cu"), text.replace("CALL", call))))
+    assert contract.branches == branches

@@ -1,0 +1,158 @@
+"""Types in drafts: element types, template parameters, function objects."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.contract.contract import ScalarArg
+from porter.contract.draft import draft, draft_each
+from porter.contract.dtype import DType
+from porter.contract.questions import unknown_values
+from porter.contract.usage import Usage
+from porter.source.parse import parse
+from porter.source.text import Source
+from tests.pure.contract.draft_sources import TORCH, drafted
+
+
+def test_a_template_parameter_is_no_type_of_the_same_name_elsewhere():
+    (contract,) = drafted("using scalar_t = at::BFloat16;" + TORCH.replace(".data_ptr<scalar_t>()", ".data_ptr()"))
+    assert contract.tensors[0].dtype is DType.FLOAT32
+
+
+@pytest.mark.parametrize(("mode", "dtype"), [("USE_BF16", DType.BFLOAT16), ("OTHER", DType.FLOAT32)])
+def test_a_type_is_what_the_source_makes_its_header_say(mode, dtype):
+    header = Source(
+        Path("op.h"), "#ifdef USE_BF16\ntypedef __nv_bfloat16 floatX;\n#else\ntypedef float floatX;\n#endif\n"
+    )
+    kernel = "__global__ void k(floatX* x, int n) { if (threadIdx.x < n) x[0] = x[1]; }"
+    text = f'#define {mode}\n#include "op.h"\n{kernel}'
+    (contract,) = drafted(text, headers=(header,))
+    assert contract.tensors[0].dtype is dtype
+
+
+def test_explicit_instantiations_name_the_template_arguments():
+    text = (
+        "enum class Kind { PLAIN };\n"
+        "template <class T, Kind kind> __global__ void scale(T* x) { x[threadIdx.x] *= 2; }\n"
+        "template <class T, Kind kind> void run(T* x, int n) { scale<T, kind><<<1, n>>>(x); }\n"
+        "template void run<half, Kind::PLAIN>(half* x, int n);\n"
+        "template void run<float, Kind::PLAIN>(float* x, int n);\n"
+    )
+    (contract,) = drafted(text)
+    assert contract.entry.template == ("float", "Kind::PLAIN")
+
+
+def test_the_cases_of_a_dispatch_decide_the_element_type():
+    cases = "case at::ScalarType::Half: { using scalar_t = at::Half; __VA_ARGS__; break; }"
+    text = (
+        f"#define DISPATCH_HALF(TYPE, ...) switch (TYPE) {{ {cases} }}\n"
+        "template <class T> __global__ void scale(T* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }\n"
+        "void run(torch::Tensor x) { void* at = x.data_ptr();\n"
+        "  DISPATCH_HALF(x.scalar_type(), scale<scalar_t><<<1, 64>>>((scalar_t*)at, x.numel())); }"
+    )
+    (contract,) = drafted(text)
+    assert [t.dtype for t in contract.tensors] == [DType.FLOAT16]
+
+
+@pytest.mark.parametrize(
+    ("use", "asks"),
+    [("x[threadIdx.x] = f(1.0f)", True), ("x[threadIdx.x] = f.load(n)", True), ("x[threadIdx.x] *= f", False)],
+)
+def test_a_template_parameter_that_is_called_is_no_number(use, asks):
+    (contract,) = drafted(f"template <typename F> __global__ void k(F f, float* x, int n) {{ {use}; }}")
+    assert bool(unknown_values(contract)) == asks
+
+
+@pytest.mark.parametrize(
+    ("type_", "use", "chosen"),
+    [("SizeT", "n", "int"), ("E", "E i = threadIdx.x; i < n", "int"), ("F", "x[threadIdx.x] *= n", "float")],
+)
+def test_a_template_parameter_in_which_elements_are_numbered_is_an_integer(type_, use, chosen):
+    text = f"template <typename {type_}> __global__ void k({type_} n, float* x) {{ {use}; x[threadIdx.x] = 1; }}"
+    (contract,) = drafted(text)
+    assert contract.entry.template == (chosen,)
+    assert (contract.arguments[0].name in contract.symbols) == (chosen == "int")
+
+
+def test_a_template_parameter_that_is_wrapped_to_be_called_is_no_number():
+    text = "template <typename F> void run(F f, float* x, int n) { launch(Factory<F>(f), x, n); k<<<1, 32>>>(x); }"
+    (contract,) = drafted(f"__global__ void k(float* x) {{ x[threadIdx.x] = 1; }}\n{text}")
+    assert [q.about for q in unknown_values(contract)] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("call", "template"),
+    [
+        ("apply(Square<half>(), x, 4)", ("Square<half>", "half")), ("apply(Negate{}, x, 4)", ("Negate", "float")),
+        ("apply(Scale(2.0f), x, 4)", ("float", "float")), ("apply(square(), x, 4)", ("float", "float")),
+    ],
+)  # fmt: skip
+def test_a_function_object_is_what_the_file_hands_over_unless_it_holds_something(call, template):
+    text = f"""
+    template <typename T> struct Square {{ __device__ T operator()(T x) const {{ return x * x; }} }};
+    struct Negate {{ __device__ float operator()(float x) const {{ return -x; }} }};
+    struct Scale {{ float by; __device__ float operator()(float x) const {{ return by * x; }} }};
+    template <typename F, typename T> __global__ void k(F f, T* x, int n) {{ x[threadIdx.x] = f(x[threadIdx.x]); }}
+    template <typename F, typename T> void apply(F f, T* x, int n) {{ k<<<1, 32>>>(f, x, n); f(1.0f); }}
+    int main() {{ half* x; {call}; }}
+    """
+    (contract,) = drafted(text, whole_program=False)
+    assert contract.entry.template == template
+    assert [q.about for q in unknown_values(contract)] == (["f"] if template[0] == "float" else [])
+    assert contract.arguments[0] == ScalarArg("f", "F" if template[0] == "float" else template[0], "0")
+
+
+@pytest.mark.parametrize(
+    "handed_on",
+    [
+        "k<<<1, 64>>>((const __half*)x, n);",
+        "k<<<1, 64>>>(static_cast<const __half*>(x), n);",
+        "auto p = reinterpret_cast<const half*>(x); k<<<1, 64>>>(p, n);",
+    ],
+)
+def test_what_is_behind_a_pointer_to_void_is_what_it_is_taken_for(handed_on):
+    (contract,) = drafted(f"""
+__global__ void k(const __half* x, int n) {{ if (threadIdx.x < n) *(__half*)(x + threadIdx.x) = __half(1.0f); }}
+extern "C" void run(const void* x, int n) {{ {handed_on} }}""")
+    assert contract.tensors[0].dtype is DType.FLOAT16
+
+
+DISPATCHED = """
+template <typename scalar_t>
+__global__ void halve(const scalar_t* x, scalar_t* y, int n) {{
+    scalar_t v = x[blockIdx.x * blockDim.x + threadIdx.x];
+    if (threadIdx.x < n) y[threadIdx.x] = v / 2;
+}}
+torch::Tensor run(torch::Tensor x, torch::Tensor y) {{
+    AT_DISPATCH_{types}(x.scalar_type(), "halve", [&] {{
+        halve{given}<<<1, 256>>>(x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), (int)x.numel());
+    }});
+    return y;
+}}
+"""
+
+
+@pytest.mark.parametrize("given", ["<scalar_t>", ""])
+@pytest.mark.parametrize(
+    ("types", "dtype"),
+    [("FLOATING_TYPES", DType.FLOAT32), ("REDUCED_FLOATING_TYPES", DType.FLOAT16), ("INTEGRAL_TYPES", DType.UINT8)],
+)
+def test_a_bare_kernel_has_the_types_that_the_dispatch_around_its_launch_gives_it(given, types, dtype):
+    program = parse(Source(Path("op.cu"), DISPATCHED.format(types=types, given=given)))
+    (bare,) = draft_each(Usage(program), program.kernels)
+    assert [tensor.dtype for tensor in bare.tensors] == [dtype, dtype]
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ("x[blockIdx.x * 64 + threadIdx.x]", DType.FLOAT32),
+        ("load(x, threadIdx.x)", DType.FLOAT32),
+        ("blockIdx.x * 64 + threadIdx.x", DType.INT32),
+        ("static_cast<T>(blockIdx.x) * 64 + threadIdx.x", DType.INT32),
+    ],
+)
+def test_a_type_that_threads_are_numbered_in_is_an_integer_and_one_that_they_load_is_none(value, dtype):
+    text = f"template <typename T> __global__ void k(const T* x, T* y) {{ T v = {value}; y[threadIdx.x] = v; }}"
+    (contract,) = draft(parse(Source(Path("op.cu"), text)))
+    assert [tensor.dtype for tensor in contract.tensors] == [dtype, dtype]

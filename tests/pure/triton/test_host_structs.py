@@ -1,0 +1,157 @@
+"""Structs and objects of host code: fields, constructors, functions that an object stands for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from porter_triton.refusal import Refusal
+from tests.pure.triton.host_sources import translated
+
+FUNCTORS = """
+template <typename T, bool twice> struct Scale {
+  int operator()(T* y, const T* x, int n) const { scale<T><<<1, 64>>>(y, x, twice ? 2.f : 1.f, n); return n; }
+};
+struct State { int m; void operator()(int n) {} };
+"""
+
+
+@pytest.mark.parametrize("made", ["Scale<float, true>()", "Scale<float, true>{}"])
+def test_an_object_made_to_be_called_is_a_function(made):
+    found = translated(f"{FUNCTORS}void f(float* y, float* x, int n) {{ {made}(y, x, n); }}")
+    assert "def Scale(y, x, n):\n    scale[(1,)](y, x, 2.0, n, BLOCK_SIZE=64, num_warps=1)\n    return n" in found
+    assert found.endswith("    Scale(y, x, n)")
+
+
+def test_an_object_with_state_is_refused():
+    with pytest.raises(Refusal, match="more than a function"):
+        translated(f"{FUNCTORS}void f(int n) {{ State()(n); }}")
+
+
+NESTED = """
+struct Size { int rows, columns; };
+struct Given { float* y; Size size; float by; };
+__global__ void grow(Given g) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < g.size.rows * g.size.columns) g.y[i] *= g.by;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "passed"),
+    [
+        ("Given g{y, {n, m}, 2.0f};", "y, n, m, 2.0"),
+        ("Given g = {y, Size{n, m}, 2.0f};", "y, n, m, 2.0"),
+        (
+            "Given g; g.y = y; g.size.rows = n; g.size.columns = m; g.by = 2.0f;",
+            "g_y, g_size_rows, g_size_columns, g_by",
+        ),
+    ],
+)
+def test_a_struct_within_a_struct_is_passed_by_its_fields(made, passed):
+    found = translated(f"{NESTED} void f(float* y, int n, int m) {{ {made} grow<<<n, 64>>>(g); }}")
+    assert f"grow[(n,)]({passed}, BLOCK_SIZE=64" in " ".join(found.split()).replace("( ", "(")
+
+
+def test_a_static_member_is_that_of_the_specialisation():
+    found = translated("""
+    template <typename T> struct Traits { static constexpr int items = 16 / sizeof(T); };
+    template <> struct Traits<double> { static constexpr int items = 3; };
+    template <> struct Traits<int> { static constexpr int items = 5; };
+    template <typename T> void g(T* y, const T* x, int n) { scale<T><<<n / Traits<T>::items, 64>>>(y, x, 2.0f, n); }
+    void f(float* y, const float* x, double* d, const double* e, int n) { g<float>(y, x, n); g<double>(d, e, n); }
+    """)
+    assert "scale[(n // 4,)]" in found
+    assert "[(n // 3,)]" in found
+    assert "n // 5" not in found
+
+
+def test_a_struct_that_is_handed_to_a_function_of_the_source_is_its_fields():
+    found = translated(
+        NESTED
+        + """
+    void g(Given given, int blocks) { grow<<<blocks, 64>>>(given); }
+    void f(float* y, int n, int m) { g(Given{y, {n, m}, 2.0f}, n); Given own; own.y = y; own.size = {n, m}; g(own, m); }
+    """
+    )
+    assert "def g(given_y, given_size_rows, given_size_columns, given_by, blocks):" in found
+    assert "grow[(blocks,)]( given_y, given_size_rows, given_size_columns, given_by," in " ".join(found.split())
+    assert "g(y, n, m, 2.0, n)" in found
+
+
+IN_STRUCTS = """
+struct Extent {{ int rows, cols; }};
+struct Given {{ const float* x; float* y; Extent extent; int n; }};
+__global__ void given(Given g) {{ g.y[threadIdx.x] = g.x[g.extent.rows] + g.extent.cols + g.n; }}
+void f(float* y, const float* x, int n, int m) {{ Given g; g.x = x; g.y = y; g.n = n; {} given<<<1, 64>>>(g); }}
+"""
+
+
+@pytest.mark.parametrize(
+    "assigned",
+    [
+        "g.extent = {n, m};",
+        "Extent e = {n, m}; g.extent = e;",
+        "g = {x, y, {n, m}, n};",
+        "g.extent.rows = n; g.extent.cols = m;",
+    ],
+)
+def test_a_struct_within_a_struct_is_assigned_field_by_field(assigned):
+    found = translated(IN_STRUCTS.format(assigned))
+    assert re.search(r"g_extent_rows = n\n\s+g_extent_cols = m\n", found)
+
+
+@pytest.mark.parametrize("assigned", ["g.extent = {n, m}; g.extent = {g.extent.cols, n};", "g.extent = {n};"])
+def test_a_struct_that_is_assigned_what_it_holds_or_in_part_is_refused(assigned):
+    with pytest.raises(Refusal, match="a struct is assigned"):
+        translated(IN_STRUCTS.format(assigned))
+
+
+CONSTRUCTED = """
+template <typename T> struct Scaled {{ T by; int n; {} }};
+template <typename T> __global__ void apply(T* y, const T* x, Scaled<T> s) {{ y[threadIdx.x] = x[s.n] * s.by; }}
+void f(float* y, const float* x, double a, int n) {{ Scaled<float> s(a, n + 1); apply<float><<<1, 64>>>(y, x, s); }}
+"""
+
+
+@pytest.mark.parametrize(
+    "constructor",
+    [
+        "Scaled(T a, int m) : by(a), n(m) {}",
+        "Scaled(T a, int m) { this->by = a; this->n = m; }",
+        "Scaled() {} Scaled(T a, int m) : by(a), n(m) {}",
+    ],
+)
+def test_a_struct_is_what_its_constructor_makes_it(constructor):
+    assert "apply[(1,)](y, x, a, n + 1, " in translated(CONSTRUCTED.format(constructor))
+
+
+@pytest.mark.parametrize(
+    "constructor",
+    [
+        "Scaled(T a, int m) : by(a), n(m) { if (m > 3) n = 3; }",
+        "Scaled(T a, int m) : by(a) {}",
+        "Scaled(T a, int m) : by(a), n(0) { n += m; }",
+    ],
+)
+def test_a_constructor_that_does_more_than_give_its_fields_is_refused(constructor):
+    with pytest.raises(Refusal):
+        translated(CONSTRUCTED.format(constructor))
+
+
+def test_the_components_of_a_vector_are_parameters_of_a_launcher():
+    found = translated("""
+        void f(float* y, const float* x, const float2& range, int n) { scale<<<n, 32>>>(y, x, range.y - range.x, n); }
+        """)
+    assert "def f(y, x, range_x, range_y, n):" in found
+    assert "scale[(n,)](y, x, range_y - range_x, n," in found
+
+
+def test_a_struct_has_the_default_of_each_field():
+    found = translated("""
+        void f(float* y, const float* x, int n, float2 range = make_float2(0.f, 2.f)) {
+          scale<<<n, 32>>>(y, x, range.y - range.x, n);
+        }""")
+    assert "def f(y, x, n, range_x=0.0, range_y=2.0):" in found
