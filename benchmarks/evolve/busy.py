@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -106,7 +107,7 @@ def main(out: Path) -> None:
         begun = time.monotonic()
         seed = Candidate((File("port.py", _TEXT),), Origin("seed"))
         with searching(Path(folder), settings, Budget(rounds=_ROUNDS), proposers, [seed]) as search:
-            evaluate_all(search, evaluate, 1, lambda _: None)
+            evaluate_all(search, lambda _, known: partial(evaluate, known), 1, lambda _: None)
         wall_s = time.monotonic() - begun
         by_proposer = [member.candidate.origin.proposer for member in replayed(Path(folder)).state.members.values()]
     shares = {

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from porter.cli.main import main as porter
-from porter.evolve.evaluator import Evaluator
+from porter.evolve.evaluator import LocalEvaluator
 from porter.evolve.timed import TimedScorer
 from porter.measure.lock import DeviceLock
 from porter.native.session import Session
@@ -73,7 +73,7 @@ def watched() -> None:
         with timed(type(question).__name__.lower()):
             return ask(self, question, *rest, **named)  # type: ignore[arg-type]
 
-    for name, kind, method in (("judge", Evaluator, "_outcome"), ("plan", TimedScorer, "_planned")):
+    for name, kind, method in (("judge", LocalEvaluator, "_outcome"), ("plan", TimedScorer, "_planned")):
         setattr(kind, method, spending(name, getattr(kind, method)))
     DeviceLock.alone = holding("alone", alone)  # type: ignore[method-assign, assignment]
     DeviceLock.shared = holding("shared", shared)  # type: ignore[method-assign, assignment]

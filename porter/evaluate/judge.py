@@ -226,7 +226,7 @@ def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Chec
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
         because = f"the port is too slow to be interpreted here ({place}); smaller sizes: --size"
         return NotVerified(because, too_slow=True)
-    return Crashed(f"{described(broken)} ({place})", tuple(checked))
+    return Crashed(f"{described(broken)} ({place})", tuple(checked), (broken,))
 
 
 def _without_launch(reference: Reference, checked: list[Checked]) -> Wrong | NotVerified:

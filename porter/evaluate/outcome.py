@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage
 from porter.findings import Finding
+from porter.simt.job import Fault
 
 
 class Fidelity(StrEnum):
@@ -119,10 +120,11 @@ class NotBuilt:
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The port died, hung or broke a rule of the machine while running."""
+    """The port died, hung or broke a rule of the machine while running; `faults` say how, and where."""
 
     because: str
     checked: tuple[Checked, ...]
+    faults: tuple[Fault, ...] = ()
     label = "crashed"
 
 

@@ -5,28 +5,41 @@ The original is built and studied once. A candidate is judged as `porter verify`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from porter.backend import Backend, Port, PortedFile
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract
 from porter.errors import InputError
 from porter.evaluate.admission import not_admitted
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
+from porter.evaluate.environment import environment
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
-from porter.evaluate.outcome import Equal, NotBuilt, NotVerified, Outcome, Verified
+from porter.evaluate.outcome import Equal, Fidelity, NotBuilt, NotVerified, Outcome, Refused, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import judged
+from porter.evaluate.speed import Measured
 from porter.evaluate.study import Originals, Studied, Unproven
 from porter.evolve.candidate import Candidate, File
-from porter.evolve.scored import Score, Scored
+from porter.evolve.cost import Cost
+from porter.evolve.evaluation import (
+    Evaluation,
+    EvaluationRequest,
+    Program,
+    content_of,
+    digest_of,
+    problem_of,
+)
+from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.subject import Subject
-from porter.evolve.traits import MECHANISM, Traits, traits
+from porter.evolve.traits import Traits
 from porter.registry import find_backend
 from porter.simt.job import Built
 from porter.source.text import Source
@@ -35,104 +48,118 @@ from porter.warp.explicit import with_warp_barriers
 _MOST_LOG = 4000  # characters of a compiler's log that a proposer is told
 
 
+_MEASURED = {Measure.NATIVE: Fidelity.NATIVE, Measure.PROXY: Fidelity.PROXY, Measure.MODELLED: Fidelity.EMULATED}
+MEASURES = {fidelity: measure for measure, fidelity in _MEASURED.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """How good a right candidate is: `said` tells what the score comes of, or why there is none.
 
-    `built` is the digest of what the compiler made of it, where that is known.
+    `built` is the digest of what the compiler made of it, where that is known; `times` and `costs` are those of each
+    workload, where there are any.
     """
 
     score: Score | None
     said: str
     built: str = ""
+    times: tuple[Measured, ...] = ()
+    costs: tuple[Cost, ...] = ()
+
+    def evaluation(self, outcome: Outcome) -> Evaluation:
+        """What came of a candidate with that outcome, whose score counts where it is verified."""
+        score = self.score if isinstance(outcome, Verified) else None
+        return Evaluation(outcome, score, self.said, self.built, self.times, self.costs)
 
 
 class Scorer(Protocol):
-    """Says how good right candidates are, at `workloads`; `planning` is where it plans what they launch there."""
+    """Says how good right candidates are."""
 
     @property
-    def planning(self) -> Bench:
-        """Returns where candidates are planned and compiled."""
+    def measure(self) -> Measure:
+        """Returns what its scores are of."""
         ...
 
     @property
-    def workloads(self) -> tuple[tuple[Contract, Workload], ...]:
-        """Returns the workloads at which candidates are scored."""
+    def device(self) -> str:
+        """Returns the name of the device that times candidates; empty where a model scores them."""
         ...
 
-    def score(self, port: Port) -> Ranked:
-        """Returns how good a port is that computes what the seed does."""
+    def score(self, port: Port, to_beat: float) -> Ranked:
+        """Returns how good a port is that computes what the seed does; what is below `to_beat` need not be exact."""
         ...
 
-    def keep(self, score: Score) -> None:
-        """Takes note of the score of a candidate that was found right, which others have to beat."""
-        ...
-
-    def may_win(self, score: Score) -> bool:
-        """Returns whether what has this score may be better than the best that was found right."""
+    def may_win(self, score: Score, to_beat: float) -> bool:
+        """Returns whether what has this score may be worth more than `to_beat`."""
         ...
 
 
 @dataclass(frozen=True)
-class Evaluator:
-    """Evaluates candidates for one subject; it may be asked for several at once.
+class LocalEvaluator:
+    """Evaluates candidates for one subject on this machine; several threads may ask it at once.
 
-    What the proposers in `timed_first` write is porter's own, from a formula that was compared with the original: it is
-    scored first, and what is not better is not proven. Of the others nothing is timed that was not found right.
+    Of candidates that are not to be scored first nothing is timed that was not found right.
     """
 
     subject: Subject
+    problem: str
     backend: Backend
     originals: Originals
     studied: tuple[Studied, ...]
     bench: Bench
     scorer: Scorer
-    traits: Traits
-    timed_first: frozenset[str] = frozenset()
 
-    def evaluate(self, candidate: Candidate) -> Scored:
+    @property
+    def fidelity(self) -> Fidelity:
+        """Returns where it scores candidates."""
+        return _MEASURED[self.scorer.measure]
+
+    @property
+    def device(self) -> str:
+        """Returns the name of the device that times them; empty where a model scores them."""
+        return self.scorer.device
+
+    def evaluate(self, program: Program, request: EvaluationRequest) -> Evaluation:
         """Returns what came of it. Never raises for anything a candidate does."""
-        subject = self.subject
-        port = port_of(candidate.files, subject.original.source.path.parent)
+        began = time.monotonic()
+        found = self._evaluated(port_of(program.files, self.subject.original.source.path.parent), request)
+        seconds = round(time.monotonic() - began, 3)
+        return replace(found, environment=self._environment, seconds=seconds)
+
+    @cached_property
+    def _environment(self) -> Mapping[str, str]:
+        return {**environment(), "device": self.device}
+
+    def _evaluated(self, port: Port, request: EvaluationRequest) -> Evaluation:
+        subject, to_beat = self.subject, request.to_beat
         broken = self.backend.lint(port.files, subject.original.own)
         refused = not_admitted(broken, port, self.backend, subject.target)
         if refused is not None:
-            return failed(candidate, refused)
-        ranked = self.scorer.score(port) if candidate.origin.proposer in self.timed_first else None
-        if ranked is not None and ranked.score is not None and not self.scorer.may_win(ranked.score):
-            because = "it is slower than the best so far, and was not proven"
-            return Scored(candidate.digest, NotVerified.label, because, feedback=ranked.said, built=ranked.built)
+            return Evaluation(_by_names(refused))
+        ranked = self.scorer.score(port, to_beat) if request.score_first else None
+        if ranked is not None and ranked.score is not None and not self.scorer.may_win(ranked.score, to_beat):
+            return ranked.evaluation(NotVerified("it is slower than the best so far, and was not proven"))
         contracts = [studied.reference.contract for studied in self.studied]
+        verified = Verified(())
         with self.backend.ready(port, subject.original, subject.target, self.bench, is_trusted=False) as ready:
             ported = Called(ready, subject.options.entry).candidates(contracts)
             for studied, found in zip(self.studied, ported, strict=True):
                 outcome = self._outcome(studied, _uncompiled(found))
                 if not isinstance(outcome, Verified):
-                    return failed(candidate, outcome)
-            ranked = ranked or self.scorer.score(port)
+                    return Evaluation(_by_names(outcome))
+                verified = verified.joined(outcome)
+            ranked = ranked or self.scorer.score(port, to_beat)
             if ranked.score is None and (unbuilt := _not_compiled(ported)):
-                return failed(candidate, unbuilt)
-        if ranked.score is not None:
-            self.scorer.keep(ranked.score)
-        cell = self.traits.cell(port.files, ranked.score)
-        return Scored(candidate.digest, Verified.label, "", ranked.score, cell, ranked.said, ranked.built)
+                return Evaluation(unbuilt)
+        return ranked.evaluation(verified)
 
     def _outcome(self, studied: Studied, found: Candidates) -> Outcome:
         return judged(self.originals, studied, found).entry.outcome
 
 
 @contextmanager
-def evaluator(
-    subject: Subject,
-    scorer: Scorer,
-    progress: Progress,
-    jobs: int = 1,
-    *,
-    told_apart: Traits | None = None,
-    timed_first: frozenset[str] = frozenset(),
-) -> Iterator[Evaluator]:
-    """An evaluator of `subject`, that `jobs` may ask at once; candidates are `told_apart` by how they work without
-    other traits.
+def local_evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: int = 1) -> Iterator[LocalEvaluator]:
+    """An evaluator of `subject`, that `jobs` may ask at once.
 
     Raises `InputError` where what the judge draws shows the original itself unsound.
     """
@@ -145,9 +172,35 @@ def evaluator(
         built = originals.begin(subject.contracts).result()
         pairs = zip(subject.contracts, built, strict=True)
         studied = tuple(_sound(originals, contract, one, progress) for contract, one in pairs)
+        problem = digest_of(content_of(problem_of(subject)))
         backend = find_backend(subject.target.backend)
-        apart = told_apart or traits(MECHANISM, backend, ())
-        yield Evaluator(subject, backend, originals, studied, place, scorer, apart, timed_first)
+        yield LocalEvaluator(subject, problem, backend, originals, studied, place, scorer)
+
+
+def scored(candidate: Candidate, evaluation: Evaluation, apart: Traits) -> Scored:
+    """Returns what a search is told of an evaluation; its candidates are told `apart` by these traits."""
+    outcome = evaluation.outcome
+    if not isinstance(outcome, Verified):
+        told = failed(candidate, outcome)
+        return replace(told, feedback=evaluation.said or told.feedback, built=evaluation.built)
+    cell = apart.cell(port_of(candidate.files, Path()).files, evaluation.score)
+    return Scored(candidate.digest, outcome.label, "", evaluation.score, cell, evaluation.said, evaluation.built)
+
+
+def failed(candidate: Candidate, outcome: Outcome) -> Scored:
+    """Returns what is said of a candidate that is not right, with as much of a compiler's log as helps to mend it."""
+    assert not isinstance(outcome, Equal)
+    log = outcome.log if isinstance(outcome, NotBuilt) else ""
+    feedback = f"{outcome.because}\n{log[:_MOST_LOG]}" if log else outcome.because
+    return Scored(candidate.digest, outcome.label, outcome.because, feedback=feedback)
+
+
+def _by_names(outcome: Outcome) -> Outcome:
+    """Returns the outcome, in which files are names: what this machine calls them, and their texts, are no news."""
+    if not isinstance(outcome, Refused):
+        return outcome
+    named = (replace(one, source=one.source and Source(Path(one.source.path.name), "")) for one in outcome.broken)
+    return replace(outcome, broken=tuple(named))
 
 
 def _sound(originals: Originals, contract: Contract, built: Built, progress: Progress) -> Studied:
@@ -167,14 +220,6 @@ def _not_compiled(ported: Sequence[Candidates]) -> NotBuilt | None:
     """Returns what a compiler has against what was right."""
     asked = (one.compiled() for found in ported if isinstance(found, tuple) for one in found)
     return next((answer for answer in asked if isinstance(answer, NotBuilt)), None)
-
-
-def failed(candidate: Candidate, outcome: Outcome) -> Scored:
-    """Returns what is said of a candidate that is not right, with as much of a compiler's log as helps to mend it."""
-    assert not isinstance(outcome, Equal)
-    log = getattr(outcome, "log", "")
-    feedback = f"{outcome.because}\n{log[:_MOST_LOG]}" if log else outcome.because
-    return Scored(candidate.digest, outcome.label, outcome.because, feedback=feedback)
 
 
 def port_of(files: Sequence[File], folder: Path) -> Port:

@@ -4,22 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Any
 
 from porter.evaluate.migration import Progress
 from porter.evolve.candidate import Candidate
+from porter.evolve.evaluation import EvaluationRequest, Evaluator, Program, content_of, digest_of
+from porter.evolve.evaluator import scored
 from porter.evolve.scored import Scored
 from porter.evolve.search import Search
+from porter.evolve.traits import Traits
+
+_DEADLINE_S = 3600.0  # for one candidate, its time in a queue included; whole searches take less
+Ask = Callable[[Search, Candidate], Callable[[], Scored]]  # called by one thread, and what it returns by any
 
 
-def evaluate_all(search: Search, evaluate: Callable[[Candidate], Scored], jobs: int, progress: Progress) -> None:
+@dataclass(frozen=True)
+class CandidateJudge:
+    """Asks an evaluator about candidates, and says what of its answer counts for a search.
+
+    `seed` draws the inputs of all judgements; candidates are told `apart` by these traits. What the proposers in
+    `score_first` write is porter's own, from a formula that was compared with the original: it is scored first, and
+    what is not better than the best is not proven.
+    """
+
+    evaluator: Evaluator
+    seed: int
+    apart: Traits
+    score_first: frozenset[str] = frozenset()
+
+    def evaluate(self, candidate: Candidate, to_beat: float = 1.0, repetition: int = 0) -> Scored:
+        """Returns what came of a candidate that has to be worth more than `to_beat` to be the best."""
+        program = Program(candidate.files)
+        request = EvaluationRequest(
+            problem=self.evaluator.problem,
+            candidate=digest_of(content_of(program)),
+            seed=self.seed,
+            fidelity=self.evaluator.fidelity,
+            deadline_s=_DEADLINE_S,
+            to_beat=to_beat,
+            score_first=candidate.origin.proposer in self.score_first,
+            repetition=repetition,
+        )
+        return scored(candidate, self.evaluator.evaluate(program, request), self.apart)
+
+    def asked(self, search: Search, candidate: Candidate) -> Callable[[], Scored]:
+        """Returns what evaluates a candidate against the best that `search` has now, in any thread."""
+        best = search.best.scored.score if search.best else None
+        to_beat, repetition = max(1.0, best.low if best else 1.0), int(candidate.digest in search.state.members)
+        return lambda: self.evaluate(candidate, to_beat, repetition)
+
+
+def evaluate_all(search: Search, ask: Ask, jobs: int, progress: Progress) -> None:
     """Evaluate until it is over, several candidates at once; they count in the order in which they were proposed."""
     with ThreadPoolExecutor(jobs) as pool:
         flying: set[Future[Scored]] = set()
         while not search.ended:
             for candidate in search.ask(jobs - len(flying)):
                 progress(f"{_so_far(search)}: {candidate.origin.note or candidate.origin.proposer}")
-                flying.add(pool.submit(evaluate, candidate))
+                flying.add(pool.submit(ask(search, candidate)))
             _wait(flying, search)
             done = {future for future in flying if future.done()}
             flying -= done

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import exp, log
 
 from porter.backend import Backend, Port
-from porter.contract.bench import timed_workloads
 from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.bench import Bench, bench
@@ -32,7 +31,10 @@ class ModelledScorer:
     workloads: tuple[tuple[Contract, Workload], ...]
     seed: tuple[Cost, ...]
 
-    def score(self, port: Port) -> Ranked:
+    measure = Measure.MODELLED
+    device = ""
+
+    def score(self, port: Port, to_beat: float = 1.0) -> Ranked:  # noqa: ARG002 - all its scores are exact
         """The geometric mean over all workloads of the seed's cost over the candidate's."""
         costs = _costs(self.subject, port, self.backend, self.planning, self.workloads)
         if isinstance(costs, str):
@@ -40,12 +42,10 @@ class ModelledScorer:
         ratios = [seed.units / cost.units for seed, cost in zip(self.seed, costs, strict=True)]
         factor = exp(statistics.fmean(map(log, ratios)))
         said = "\n".join(diagnosis(*pair, cost) for pair, cost in zip(self.workloads, costs, strict=True))
-        return Ranked(Score(Measure.MODELLED, factor, factor, factor), said, " ".join(cost.built for cost in costs))
+        built = " ".join(cost.built for cost in costs)
+        return Ranked(Score(Measure.MODELLED, factor, factor, factor), said, built, costs=costs)
 
-    def keep(self, score: Score) -> None:
-        """Does nothing: a model ranks, and measures nobody by others."""
-
-    def may_win(self, score: Score) -> bool:  # noqa: ARG002 - a model ranks, and decides nothing
+    def may_win(self, score: Score, to_beat: float) -> bool:  # noqa: ARG002 - a model ranks, and decides nothing
         """Returns True: without times everything is proven, in whichever order it comes."""
         return True
 
@@ -53,9 +53,7 @@ class ModelledScorer:
 @contextmanager
 def modelled_scorer(subject: Subject, backend: Backend) -> Iterator[ModelledScorer]:
     """A scorer by the model of `backend`. Raises `MachineError` where that says nothing about the seed."""
-    options = subject.options
-    sizes, stated = {**options.sizes, **options.timed_sizes}, options.contract is not None
-    workloads = tuple((c, w) for c in subject.contracts for w in timed_workloads(c, sizes, stated=stated))
+    options, workloads = subject.options, subject.workloads
     with bench(options.cache, options.time_limit_s) as place:
         costs = _costs(subject, subject.seed, backend, place, workloads) if workloads else "there are no sizes"
         if isinstance(costs, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +11,13 @@ from porter.agent.build import Agent, open_agent, rule_plan
 from porter.agent.profile import Profile, profile_of_text
 from porter.agent.secret import find_key
 from porter.agent.task import Task, task
-from porter.contract.contract import Contract, Workload
 from porter.evaluate.bench import Bench
 from porter.evaluate.scheduled import Formula
 from porter.evolve.axis import Axis
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import File
 from porter.evolve.diagnosis import scored_sizes
-from porter.evolve.evaluator import Scorer, port_of
+from porter.evolve.evaluator import port_of
 from porter.evolve.formula import FormulaProposer
 from porter.evolve.kriging import KrigingProposer
 from porter.evolve.ports import space_of_files
@@ -36,14 +35,15 @@ def proposers_of(
     subject: Subject,
     space: Space,
     agent: Agent | None,
-    scorer: Scorer,
+    planning: Bench,
     *,
     formula: Formula | None,
     axes: tuple[Axis, ...],
 ) -> tuple[Proposer, ...]:
     """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent` also `llm` and its `model plan`.
 
-    Before them `formula`, where what the original computes is known. `axes` are those of the archive.
+    Before them `formula`, where what the original computes is known. `axes` are those of the archive. For what models
+    are told the seed is planned by `planning`.
     """
 
     backend = find_backend(subject.target.backend)
@@ -60,21 +60,17 @@ def proposers_of(
         of_rules = (FormulaProposer(formula), *of_rules)
     if agent is None:
         return of_rules
-    asked = task_of(subject, axes, scorer.workloads, scorer.planning)
+    asked = task_of(subject, axes, planning)
     return (*of_rules, agent.plan(asked), agent.llm(asked))
 
 
-def task_of(
-    subject: Subject, axes: tuple[Axis, ...], workloads: Iterable[tuple[Contract, Workload]], place: Bench
-) -> Task:
-    """Returns what models are told of `subject`; candidates are scored at `workloads`, where `place` plans the seed,
-    and told apart by `axes`.
-    """
+def task_of(subject: Subject, axes: tuple[Axis, ...], place: Bench) -> Task:
+    """Returns what models are told of `subject`, whose seed `place` plans; candidates are told apart by `axes`."""
     backend = find_backend(subject.target.backend)
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings
-    scored = scored_sizes(subject, backend, workloads, place)
+    scored = scored_sizes(subject, backend, subject.workloads, place)
     return task(
         backend, subject.target, original.source, headers,
         contracts=subject.contracts, scored=scored, findings=findings, axes=axes,

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.agent.profile import Profile
-from porter.backend import Backend, Port
+from porter.backend import Port
 from porter.errors import InputError, PorterError
+from porter.evaluate.bench import bench
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.scheduled import Formula, formula_of
 from porter.evolve.bandit import Prior
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
-from porter.evolve.evaluator import Scorer, evaluator, files_of, port_of
+from porter.evolve.evaluation import Evaluator, Evaluators
+from porter.evolve.evaluator import MEASURES, files_of, port_of
 from porter.evolve.events import INTERRUPTED
 from porter.evolve.formula import NAME as FORMULA
 from porter.evolve.journal import NAME
-from porter.evolve.loop import evaluate_all
-from porter.evolve.modelled import modelled_scorer
+from porter.evolve.local import ThisMachine
+from porter.evolve.loop import CandidateJudge, evaluate_all
 from porter.evolve.ports import space_of_port
 from porter.evolve.proposer import Member
 from porter.evolve.proposers import about_models, agent_of, closing, models_about, proposers_of
 from porter.evolve.replay import replayed, searching
-from porter.evolve.scored import Measure
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.state import State
 from porter.evolve.subject import ORIGINAL, Subject, about_of, is_kept, keep, kept
-from porter.evolve.timed import timed_scorer
 from porter.evolve.traits import MECHANISM, preset_of, traits
 from porter.measure.deadline import Deadline, OutOfTime
-from porter.native.place import missing_device
 from porter.registry import find_backend
 from porter.schedule.polynomial import NotSchedulableError
 
@@ -56,7 +54,8 @@ class SearchOptions:
     is there already goes on, and gives way where it is of another. `tell` hears of what a model fails to do, at once.
     Where proposers are named in `only`, no others are asked. `axes` are the traits by which the archive tells
     candidates apart, by the name of a preset.
-    A search that goes on has as many requests of `slow` proposers out as it began with.
+    A search that goes on has as many requests of `slow` proposers out as it began with. `evaluators` are where
+    candidates are evaluated.
     """
 
     budget: Budget
@@ -70,6 +69,7 @@ class SearchOptions:
     only: tuple[str, ...] = ()
     axes: str = MECHANISM
     tell: Callable[[str], None] = _say_nothing
+    evaluators: Evaluators = field(default_factory=ThisMachine)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,9 @@ def improve(
                 f"go on with it by --resume or `porter resume {folder}`, or name another --out",
             )
         if _is_of(migration, options, folder):
-            return resume(folder, options, wanted.budget, wanted.jobs, progress, wanted.model, wanted.tell)
+            return resume(
+                folder, options, wanted.budget, wanted.jobs, progress, wanted.model, wanted.tell, wanted.evaluators
+            )
         shutil.rmtree(folder)
     about = keep(migration, options, folder)
     port = Port(migration.files, ())
@@ -141,6 +143,7 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     progress: Progress,
     model: Profile | None = None,
     tell: Callable[[str], None] = _say_nothing,
+    evaluators: Evaluators | None = None,
 ) -> Improved:
     """Go on with the search in `folder` from its last whole line, within that `budget`.
 
@@ -158,6 +161,7 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     wanted = SearchOptions(
         budget, settings.seed, settings.islands, settings.batch, jobs, asked,
         slow=settings.slow, only=settings.proposers, axes=preset_of(settings.axes), tell=tell,
+        evaluators=evaluators or ThisMachine(),
     )  # fmt: skip
     files = seed_of(state)
     subject = kept(folder, settings.about, port_of(files, folder / ORIGINAL) if files else None, options)
@@ -191,12 +195,14 @@ def _searched(
     formula = _formula(subject, progress)
     if formula is None and wanted.only:
         raise InputError(f"{subject.original.source.path}: its formula is not known", "search with --follow kernels")
+    options = subject.options
     with (
-        scorer_of(subject, backend, own=agent is None) as (scorer, measured),
-        evaluator(subject, scorer, progress, wanted.jobs, told_apart=apart, timed_first=frozenset({FORMULA})) as judge,
+        wanted.evaluators.open(subject, wanted.jobs, progress, own=agent is None) as evaluator,
+        bench(options.cache, options.time_limit_s) as planning,
     ):
+        measured = _measured(evaluator)
         _check_scores(folder, about, measured)
-        every = proposers_of(subject, space, agent, scorer, formula=formula, axes=apart.axes)
+        every = proposers_of(subject, space, agent, planning, formula=formula, axes=apart.axes)
         proposers = tuple(one for one in every if not wanted.only or one.name in wanted.only)
         settings = Settings(
             seed=wanted.seed,
@@ -209,9 +215,16 @@ def _searched(
             about={**about_models(wanted.model), **about, **measured},
         )
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
+        judge = CandidateJudge(evaluator, options.seed or 0, apart, score_first=frozenset({FORMULA}))
         with searching(folder, settings, wanted.budget, proposers, (seed,)) as search, closing(agent):
-            evaluate_all(search, judge.evaluate, wanted.jobs, progress)
+            evaluate_all(search, judge.asked, wanted.jobs, progress)
             return _came_to(search.state, folder)
+
+
+def _measured(evaluator: Evaluator) -> Mapping[str, str]:
+    """Returns what a journal says of what scores are."""
+    measure = {_MEASURE: MEASURES[evaluator.fidelity].value}
+    return {**measure, _DEVICE: evaluator.device} if evaluator.device else measure
 
 
 def _formula(subject: Subject, progress: Progress) -> Formula | None:
@@ -240,17 +253,3 @@ def _came_to(state: State, folder: Path) -> Improved:
     spent = state.progress
     seeds = (member for member in state.members.values() if member.candidate.origin.proposer == SEED)
     return Improved(folder, state.ended, next(seeds, None), state.best, spent.rounds, spent.evaluations)
-
-
-@contextmanager
-def scorer_of(subject: Subject, backend: Backend, *, own: bool) -> Iterator[tuple[Scorer, Mapping[str, str]]]:
-    """Times where there is a device, else modelled costs; and what a journal says of them.
-
-    With `own` the candidates are porter's, and share a process; else each has one.
-    """
-    if missing_device():
-        with modelled_scorer(subject, backend) as modelled:
-            yield modelled, {_MEASURE: Measure.MODELLED.value}
-        return
-    with timed_scorer(subject, backend, own=own) as scorer:
-        yield scorer, {_MEASURE: scorer.measure.value, _DEVICE: scorer.place.device.name}

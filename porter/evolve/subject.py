@@ -5,12 +5,13 @@ original/<source>, the local headers it includes, original/contract.toml
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract
+from porter.contract.bench import timed_workloads
+from porter.contract.contract import Contract, Workload
 from porter.contract.reader import load_contracts
 from porter.contract.toml import dumps
 from porter.errors import InputError
@@ -39,6 +40,16 @@ class Subject:
     contracts: tuple[Contract, ...]
     options: MigrateOptions
 
+    @property
+    def workloads(self) -> tuple[tuple[Contract, Workload], ...]:
+        """Returns the workloads at which candidates are scored."""
+        return tuple((contract, workload) for contract in self.contracts for workload in self.workloads_of(contract))
+
+    def workloads_of(self, contract: Contract) -> tuple[Workload, ...]:
+        """Returns those of one contract."""
+        sizes = {**self.options.sizes, **self.options.timed_sizes}
+        return timed_workloads(contract, sizes, stated=self.options.contract is not None)
+
 
 def keep(migration: Migration, options: MigrateOptions, folder: Path) -> Mapping[str, str]:
     """Write what the search is about into its `folder`, and give what else has to be known of it.
@@ -63,13 +74,23 @@ def is_kept(migration: Migration, folder: Path) -> bool:
 
 def about_of(migration: Migration, options: MigrateOptions) -> Mapping[str, str]:
     """Returns what a journal says of what its search is about."""
+    return about_of_port(
+        migration.source.path.name, migration.target.backend, migration.target.arch, options.defines, options.entry,
+        is_stated=options.contract is not None,
+    )  # fmt: skip
+
+
+def about_of_port(
+    source: str, target: str, arch: str, defines: Iterable[str], entry: str, *, is_stated: bool
+) -> Mapping[str, str]:
+    """Returns the same of a port of the file `source`, whose contract the user wrote if it `is_stated`."""
     return {
-        "source": migration.source.path.name,
-        "target": migration.target.backend,
-        "arch": migration.target.arch,
-        "contract": _STATED[options.contract is not None],
-        "defines": "\n".join(options.defines),
-        "entry": options.entry,
+        "source": source,
+        "target": target,
+        "arch": arch,
+        "contract": _STATED[is_stated],
+        "defines": "\n".join(defines),
+        "entry": entry,
     }
 
 

@@ -16,7 +16,6 @@ from math import exp, log
 from threading import Lock
 
 from porter.backend import Backend, Port
-from porter.contract.bench import timed_workloads
 from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.answers import Answers
@@ -27,8 +26,9 @@ from porter.evaluate.ported import Candidates
 from porter.evaluate.rivals import Rivals, of_cuda
 from porter.evaluate.speed import Measured, NotMeasured
 from porter.evaluate.timing import Ready, Stopwatch
+from porter.evolve.cost import Cost
 from porter.evolve.diagnosis import diagnosis
-from porter.evolve.evaluator import Ranked
+from porter.evolve.evaluator import MEASURES, Ranked
 from porter.evolve.scored import Measure, Score
 from porter.evolve.subject import Subject
 from porter.measure.interleave import StopRule
@@ -39,7 +39,6 @@ from porter.native.timed import Timed
 from porter.oracle.reference import Expected
 
 SEED = "seed"
-_MEASURES = {Fidelity.NATIVE: Measure.NATIVE, Fidelity.PROXY: Measure.PROXY}
 _BUDGET_S, _LEAST_BLOCKS = 0.6, 8  # for what may be the best; a fourth of what a port's own times get
 _WARM_BLOCKS = 2  # the device was busy with another candidate just now
 _MOST_ANSWERS = 8
@@ -84,23 +83,23 @@ class TimedScorer:
         self._backend = backend
         self._entries = tuple(entries)
         self._turn = Lock()  # there is one process that knows the answers
-        self._best = 1.0  # what the best so far is worth at least
         self._known: dict[str, _Known] = {}
-
-    @property
-    def workloads(self) -> tuple[tuple[Contract, Workload], ...]:
-        """Returns where it times candidates."""
-        return tuple((entry.contract, workload) for entry in self._entries for workload in entry.workloads)
 
     @property
     def measure(self) -> Measure:
         """Returns what its scores are of."""
-        return _MEASURES[self._entries[0].fidelity]
+        return MEASURES[self._entries[0].fidelity]
 
-    def score(self, port: Port) -> Ranked:
+    @property
+    def device(self) -> str:
+        """Returns the name of its device."""
+        return self.place.device.name
+
+    def score(self, port: Port, to_beat: float) -> Ranked:
         """The geometric mean over all workloads of the seed's time over the candidate's."""
         subject, contracts = self._subject, [entry.contract for entry in self._entries]
-        built, planned = self._planned(port)
+        costs, planned = self._planned(port)
+        built = " ".join(cost.built for cost in costs)
         files = tuple(file.text for file in port.files)
         with self._backend.on_device(port, subject.original, subject.target, self.place) as native:
             found = Called(native, subject.options.entry).candidates(contracts)
@@ -108,53 +107,48 @@ class TimedScorer:
                 twin = self._known.get(built)
                 if twin is not None and twin.files != files:  # the same files are measured once more
                     return replace(twin.ranked, said=f"the same binary as another\n{twin.ranked.said}")
-                ranked = replace(self._timed(found), built=built)
+                ranked = replace(self._timed(found, to_beat), built=built, costs=costs)
         if built:
             self._known.setdefault(built, _Known(files, ranked))
         return replace(ranked, said=f"{ranked.said}\n{planned}")
 
-    def keep(self, score: Score) -> None:
-        """Measures others by a candidate that was found right."""
-        with self._turn:
-            self._best = max(self._best, score.low)
+    def may_win(self, score: Score, to_beat: float) -> bool:
+        """Returns whether its interval reaches beyond `to_beat`."""
+        return score.high > to_beat
 
-    def may_win(self, score: Score) -> bool:
-        """Returns whether its interval reaches beyond what the best is worth at least."""
-        return score.high > self._best
+    def _planned(self, port: Port) -> tuple[tuple[Cost, ...], str]:
+        """What a model says of it, in numbers and in words; with that all that it runs is compiled.
 
-    def _planned(self, port: Port) -> tuple[str, str]:
-        """The digest of what the compiler makes of it, and what a model says; with that all that it runs is compiled.
-
-        Empty where nothing plans it: then it is compiled when it runs.
+        There are no numbers where nothing plans it: then it is compiled when it runs.
         """
-        subject, costs, said = self._subject, [], []
+        subject, costs, said = self._subject, list[Cost](), list[str]()
         for entry in self._entries:
             for workload in entry.workloads:
                 cost = self._backend.cost(
                     port, subject.original, entry.contract, workload, subject.target, self.planning
                 )
                 if isinstance(cost, str):
-                    return "", f"no model: {cost}"
+                    return (), f"no model: {cost}"
                 costs.append(cost)
                 said.append(diagnosis(entry.contract, workload, cost))
-        return " ".join(cost.built for cost in costs), "\n".join(said)
+        return tuple(costs), "\n".join(said)
 
-    def _timed(self, found: Sequence[Candidates]) -> Ranked:
-        speeds = [self._times(entry, one) for entry, one in zip(self._entries, found, strict=True)]
+    def _timed(self, found: Sequence[Candidates], to_beat: float) -> Ranked:
+        speeds = [self._times(entry, one, to_beat) for entry, one in zip(self._entries, found, strict=True)]
         missing = next((speed for speed in speeds if isinstance(speed, str)), "")
         if missing:
             return Ranked(None, missing)
         times = [time for speed in speeds if not isinstance(speed, str) for time in speed]
         score = _score(times, self.measure)
-        return Ranked(score, "\n".join(map(_said, times)))
+        return Ranked(score, "\n".join(map(_said, times)), times=tuple(times))
 
-    def _times(self, entry: _Entry, candidates: Candidates) -> list[Measured] | str:
+    def _times(self, entry: _Entry, candidates: Candidates, to_beat: float) -> list[Measured] | str:
         """Those of each workload; why there are none where there are not."""
         timed = candidates[0].timed if isinstance(candidates, tuple) else None
         if timed is None:
             return "there is no entry to run on the device" if isinstance(candidates, tuple) else candidates.because
         rule = StopRule(
-            budget_s=_BUDGET_S, warm_blocks=_WARM_BLOCKS, least_blocks=_LEAST_BLOCKS, slowest=1 / self._best
+            budget_s=_BUDGET_S, warm_blocks=_WARM_BLOCKS, least_blocks=_LEAST_BLOCKS, slowest=1 / max(to_beat, 1.0)
         )
         seed = secrets.randbits(32) if entry.seed is None else entry.seed
         where, stages = (self.place, entry.contract, entry.answers, entry.fidelity), self._subject.options.stages
@@ -221,9 +215,7 @@ def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[T
 def _entry(
     subject: Subject, contract: Contract, met: Rivals | str, found: Candidates, made: Callable[..., _Entry]
 ) -> _Entry:
-    options = subject.options
-    sizes = {**options.sizes, **options.timed_sizes}
-    workloads = timed_workloads(contract, sizes, stated=options.contract is not None)
+    workloads = subject.workloads_of(contract)
     baseline = found[0].timed if isinstance(found, tuple) else None
     if isinstance(met, str) or baseline is None or not workloads:
         because = met if isinstance(met, str) else "there are no sizes" if baseline else _unmade(found)

@@ -18,11 +18,14 @@ from porter.agent.splice import splice
 from porter.errors import InputError
 from porter.evaluate.migration import MigrateOptions
 from porter.evolve.candidate import Candidate, File, Origin
-from porter.evolve.evaluator import Evaluator, evaluator, port_of
+from porter.evolve.evaluator import port_of
+from porter.evolve.local import ThisMachine
+from porter.evolve.loop import CandidateJudge
 from porter.evolve.replay import replayed
-from porter.evolve.run import scorer_of, seed_of
+from porter.evolve.run import seed_of
 from porter.evolve.scored import Scored
 from porter.evolve.subject import ORIGINAL, kept
+from porter.evolve.traits import MECHANISM, traits
 from porter.learn.records import plain, record
 from porter.learn.rewards import Reward, reward
 from porter.learn.steps import Program, Step, factor_of
@@ -61,7 +64,7 @@ def exam(step: Step, run: Path, kind: Reward) -> str:
 class Judge:
     """Judges replies in one search. What came of a program is kept: the same one is not executed again."""
 
-    evaluator: Evaluator
+    judge: CandidateJudge
     known: dict[str, Scored]
 
     def factor(self, parent: tuple[File, ...], reply: str) -> float:
@@ -75,7 +78,7 @@ class Judge:
             return 0.0
         candidate = Candidate(files, _POLICY)
         if candidate.digest not in self.known:
-            self.known[candidate.digest] = self.evaluator.evaluate(candidate)
+            self.known[candidate.digest] = self.judge.evaluate(candidate)
         return factor_of(Program(files, self.known[candidate.digest]))
 
 
@@ -90,7 +93,7 @@ class Judges:
     def of(self, folder: Path) -> Judge:
         """Returns the judge of the search in `folder`. Raises `InputError` where there is none."""
         if str(folder) not in self._open:
-            self._open[str(folder)] = Judge(self._evaluator(folder), {})
+            self._open[str(folder)] = Judge(self._opened(folder), {})
         return self._open[str(folder)]
 
     def close(self) -> None:
@@ -98,16 +101,16 @@ class Judges:
         self._stack.close()
         self._open.clear()
 
-    def _evaluator(self, folder: Path) -> Evaluator:
+    def _opened(self, folder: Path) -> CandidateJudge:
         state = replayed(folder).state
         files = seed_of(state)
         if files is None:
             raise InputError(f"{folder}: this search never began")
         seed = port_of(files, folder / ORIGINAL)
         subject = kept(folder, state.settings.about, seed, self._options)
-        backend = find_backend(subject.target.backend)
-        scorer, _ = self._stack.enter_context(scorer_of(subject, backend, own=False))
-        return self._stack.enter_context(evaluator(subject, scorer, lambda _: None))
+        place = ThisMachine().open(subject, 1, lambda _: None, own=False)
+        apart = traits(MECHANISM, find_backend(subject.target.backend), ())
+        return CandidateJudge(self._stack.enter_context(place), self._options.seed or 0, apart)
 
     def reward(self, reply: str, asked: str) -> float:
         """Returns the reward of `reply` by the exam `asked`, in JSON; 0 for what is not verified.

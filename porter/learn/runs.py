@@ -12,7 +12,6 @@ from porter.agent.model import UnansweredError
 from porter.agent.prompt import written
 from porter.agent.question import Message
 from porter.agent.task import Task
-from porter.contract.bench import timed_workloads
 from porter.contract.reader import load_contracts
 from porter.evaluate.bench import bench
 from porter.evaluate.migration import MigrateOptions
@@ -74,7 +73,5 @@ def _work(folder: Path, settings: Settings) -> Work:
 
 def _task(folder: Path, settings: Settings, options: MigrateOptions) -> Task:
     subject = kept(folder, settings.about, None, options)
-    sizes, stated = {**options.sizes, **options.timed_sizes}, subject.options.contract is not None
-    workloads = [(c, w) for c in subject.contracts for w in timed_workloads(c, sizes, stated=stated)]
     with bench(options.cache, options.time_limit_s) as place:
-        return task_of(subject, settings.axes, workloads, place)
+        return task_of(subject, settings.axes, place)

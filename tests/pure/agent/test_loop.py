@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from collections import Counter
+from functools import partial
 
 import pytest
 
@@ -41,7 +42,7 @@ def run(folder, agent, budget, evaluate=scored, jobs=2, **changed):
     proposers = [Others(), agent.llm(task())]
     settings = Settings(3, AXES, ("others", "llm"), islands=2, batch=1, slow={"llm": 3}, measure_after=0, **changed)
     with searching(folder, settings, budget, proposers, [SEED]) as search:
-        evaluate_all(search, evaluate, jobs, lambda _: None)
+        evaluate_all(search, lambda _, known: partial(evaluate, known), jobs, lambda _: None)
         return search
 
 

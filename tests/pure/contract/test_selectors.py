@@ -71,7 +71,12 @@ def test_both_values_of_a_flag_are_choices_its_default_first():
 
 
 def test_a_default_argument_is_the_first_choice():
-    assert scalar(drafted(f"if (mode == 1) {{ {A} }} else {{ {B} }}", "int mode = 2")).choices == ("2", "1", "3", "-65536")
+    assert scalar(drafted(f"if (mode == 1) {{ {A} }} else {{ {B} }}", "int mode = 2")).choices == (
+        "2",
+        "1",
+        "3",
+        "-65536",
+    )
 
 
 def test_a_size_that_is_compared_as_well_is_none():

@@ -9,7 +9,9 @@ import pytest
 from porter.catalogue import full_catalogue
 from porter.cli.main import main
 from porter.contract.toml import loads
+from porter.evolve.evaluation_schema import schema
 from porter.report.catalogue import reference_page
+from porter.report.document import encode_json
 from porter.report.migration_document import migration_document
 
 ROOT = Path(__file__).parents[3]
@@ -18,6 +20,10 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 def test_the_findings_reference_is_current(golden):
     golden(ROOT / "docs" / "tables" / "findings.md", reference_page(tuple(full_catalogue().values())))
+
+
+def test_the_schema_of_evaluations_is_current(golden):
+    golden(ROOT / "docs" / "tables" / "evaluation.schema.json", encode_json(schema()))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -6,8 +6,9 @@ from porter.backend import Port
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.scheduled import Entry, Formula
 from porter.evaluate.side import original_side
-from porter.evolve.evaluator import Evaluator, Ranked
+from porter.evolve.evaluator import LocalEvaluator, Ranked
 from porter.evolve.formula import NAME, FormulaProposer
+from porter.evolve.loop import CandidateJudge
 from porter.evolve.proposer import Member, Request
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.subject import Subject
@@ -73,15 +74,12 @@ def test_all_schedules_have_names_of_their_own():
 class Scores:
     """Gives every candidate the same score, and says that none may win."""
 
-    planning, workloads = None, ()
+    measure, device = Measure.NATIVE, "a device"
 
-    def keep(self, score):
-        raise AssertionError("nothing was found right")
-
-    def score(self, port):
+    def score(self, port, to_beat):
         return Ranked(Score(Measure.NATIVE, 0.5, 0.5, 0.5), "half as fast")
 
-    def may_win(self, score):
+    def may_win(self, score, to_beat):
         return False
 
 
@@ -91,9 +89,8 @@ def test_what_is_slower_than_the_best_is_not_proven_and_not_verified():
     subject = Subject(
         original_side(source, (), ()), Port((), ()), TARGET, (CONTRACT,), MigrateOptions("triton", Path())
     )
-    judge = Evaluator(
-        subject, backend, None, (), None, Scores(), traits(MECHANISM, backend, ()), frozenset({NAME})
-    )  # nothing is there to prove by
+    evaluator = LocalEvaluator(subject, "", backend, None, (), None, Scores())  # nothing is there to prove by
+    judge = CandidateJudge(evaluator, 0, traits(MECHANISM, backend, ()), frozenset({NAME}))
     (candidate,) = FormulaProposer(formula()).propose(request(count=1))
     told = judge.evaluate(candidate)
     assert (told.outcome, told.score) == ("not_verified", None)

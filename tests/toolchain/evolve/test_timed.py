@@ -185,7 +185,7 @@ def device(tmp_path, monkeypatch):
         monkeypatch.setattr(f"porter.{module}.device_place", place)
     for module in ("evolve.timed", "evolve.finish"):
         monkeypatch.setattr(f"porter.{module}.of_cuda", of_cuda)
-    for module in ("evolve.run.missing_device", "native.place.missing_device"):
+    for module in ("evolve.local.missing_device", "native.place.missing_device"):
         monkeypatch.setattr(f"porter.{module}", lambda: "")
     with opened:
         yield
