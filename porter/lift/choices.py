@@ -1,7 +1,8 @@
 """Extremes, selections and arg-reductions of normal forms.
 
 A chain of `value > best ? value : best` is one set, and a chain that carries an index along is one set of pairs of keys
-and payloads. Which of two comparisons a source wrote, and in which order, does not show in either.
+and payloads. Which of two comparisons a source wrote, and in which order, does not show in either. In a set NaN does
+not count, as in `fmaxf`; what a number bounds and keeps NaN, `x < 0 ? 0 : x`, stays a selection.
 """
 
 from __future__ import annotations
@@ -31,8 +32,7 @@ def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
     """The largest (`MAXIMUM`) or smallest (`MINIMUM`) of forms."""
     items: set[Form] = set()
     for part in parts:
-        key = forms[part]
-        items |= set(key.items) if isinstance(key, Extreme) and key.kind == kind else {part}
+        items |= _items(forms, kind, part)
     numbers = {item for item in items if forms.value(item) is not None}
     if len(numbers) > 1:
         best = max(numbers, key=lambda item: _sign(kind) * _value(forms, item))
@@ -44,6 +44,32 @@ def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
     if kind == MINIMUM and one in items and any(i != one and _is_truth(forms, i) for i in items):
         items.discard(one)
     return items.pop() if len(items) == 1 else forms.put(Extreme(kind, tuple(sorted(items))))
+
+
+def _items(forms: Forms, kind: str, part: Form) -> set[Form]:
+    """Returns what `part` is the extreme of: itself alone where it is none of that kind."""
+    match forms[part]:
+        case Extreme(own, items) if own == kind:
+            return set(items)
+        case Operation("select", (condition, number, value)) if condition == _beyond(forms, kind, value, number):
+            return {number, value}
+    return {part}
+
+
+def _beyond(forms: Forms, kind: str, value: Form, number: Form) -> Form:
+    """Returns whether `number` is more extreme than `value`."""
+    return forms.operation("less", *((value, number) if kind == MAXIMUM else (number, value)))
+
+
+def _bounded(forms: Forms, kind: str, bound: Form, value: Form) -> Form:
+    """Returns `bound` where that is the more extreme one, else `value`, which is what there is where one is NaN.
+
+    A value that a number bounds stays NaN. Where both may be NaN the source takes the one and not the other; what is
+    returned then takes neither.
+    """
+    if forms.value(bound) is None or forms.value(value) is not None:
+        return extreme(forms, kind, (bound, value))
+    return forms.operation("select", _beyond(forms, kind, value, bound), bound, value)
 
 
 def select(forms: Forms, condition: Form, then: Form, otherwise: Form) -> Form:
@@ -89,9 +115,9 @@ def _selected(forms: Forms, condition: Form, then: Form, otherwise: Form) -> For
 def _selected_by_order(forms: Forms, small: Form, large: Form, then: Form, otherwise: Form) -> Form | None:
     """The selection where `small < large`."""
     if (then, otherwise) == (large, small):
-        return extreme(forms, MAXIMUM, (small, large))
+        return _bounded(forms, MAXIMUM, large, small)
     if (then, otherwise) == (small, large):
-        return extreme(forms, MINIMUM, (small, large))
+        return _bounded(forms, MINIMUM, small, large)
     for kind, best, value in ((MAXIMUM, small, large), (MINIMUM, large, small)):
         kept, taken = _pairs(forms, kind, otherwise, best), _pairs(forms, kind, then, value)
         if kept and taken and _runs_upwards(forms, kept, taken):

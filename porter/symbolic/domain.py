@@ -59,6 +59,8 @@ class Symbolic:
         if kind in _COMPARED:
             word, turned, opposite = _COMPARED[kind]
             told = self.keys.simplified(of(word, "bool", *(nodes[::-1] if turned else nodes)))
+            if opposite and kind != "ne" and any(self.graph.value(node) is None for node in np.unique(told).tolist()):
+                self.graph.assumptions.add(Assumption.ORDERED)  # with NaN neither a comparison nor its opposite holds
             return of("not", "bool", told) if opposite else told
         match kind:
             case "cast":

@@ -128,8 +128,12 @@ SAME = {
     "what is at least 0": (
         lambda x, y: maximum(x[0], 0),
         lambda x, y: select(x[0] > 0, x[0], 0.0),
-        lambda x, y: select(x[0] < 0, 0.0, x[0]),
         lambda x, y: maximum(maximum(0.0 + x[0], -1.0), 0),
+        lambda x, y: maximum(select(x[0] < -1, -1.0, x[0]), 0),
+    ),
+    "what is at least 0, or NaN": (
+        lambda x, y: select(x[0] < 0, 0.0, x[0]),
+        lambda x, y: select((x[0] < 0).of("not"), x[0], 0.0),
     ),
     "a distance": (
         lambda x, y: absolute(x[0] - y),
@@ -176,6 +180,12 @@ SAME = {
     ),
 }
 DIFFERENT = {
+    "what is at least 0, where NaN counts and where not": (
+        lambda x, y: maximum(x[0], 0),
+        lambda x, y: select(x[0] < 0, 0.0, x[0]),
+        lambda x, y: select(x[0] > 0, 0.0, x[0]),
+        lambda x, y: select(x[0] < 1, 1.0, x[0]),
+    ),
     "a sum": (
         lambda x, y: total(x),
         lambda x, y: total(x[:-1]),

@@ -29,3 +29,31 @@ def test_a_formula_that_holds_at_small_sizes_alone_gives_no_port(tmp_path, build
     assert migration.followed.what is Follow.KERNELS
     assert "the port from its formula is wrong: " in migration.followed.because
     assert isinstance(migration.outcome, Verified), migration.outcome
+
+
+BOUNDED = """
+__global__ void bound(const float* x, float* a, float* b, float* c, float* d, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = x[i];
+  a[i] = fmaxf(v, 0.f);
+  b[i] = v < 0.f ? 0.f : v;
+  c[i] = v > 0.f ? v : 0.f;
+  d[i] = v > 1.f ? 1.f : v;
+}
+void run(const float* x, float* a, float* b, float* c, float* d, int n) {
+  bound<<<(n + 127) / 128, 128>>>(x, a, b, c, d, n);
+}
+"""
+
+
+def test_what_a_number_bounds_keeps_nan_where_its_source_does(tmp_path, build_cache):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    (tmp_path / "op.cu").write_text(BOUNDED)
+    options = MigrateOptions("triton", build_cache, follow=Follow.FORMULA)
+    (migration,) = migrate(tmp_path / "op.cu", options, lambda _: None)
+    assert migration.followed is not None
+    assert migration.followed.what is Follow.FORMULA, migration.followed.because
+    assert isinstance(migration.outcome, Verified), migration.outcome
+    assert "does not count as wrong" not in migration.outcome.caveat
