@@ -60,6 +60,27 @@ class Point:
     is_constant: bool = False
 
 
+@dataclass(frozen=True)
+class Steps:
+    """The loops over a window: `before` is the block in front of them, `levels` are their variables and their blocks.
+
+    What a kernel computes goes to the outermost block in which it is the same for all further steps.
+    """
+
+    before: Block
+    levels: tuple[tuple[str, Block], ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Returns the loop variables."""
+        return frozenset(name for name, _ in self.levels)
+
+    def block(self, names: Iterable[str]) -> Block:
+        """Returns the outermost block that knows all of these loop variables."""
+        used = set(names)
+        return next((block for name, block in reversed(self.levels) if name in used), self.before)
+
+
 class KernelWriter:
     """Collects what a kernel needs while its blocks are written."""
 
@@ -159,6 +180,25 @@ class KernelWriter:
         total += [self._scaled(lanes, factor) for lanes, factor in self._lanes(place)]
         return total[0] if len(total) == 1 else Compute("add", tuple(total))
 
+    def pointer_within(self, tensor: str, place: Linear, outer: Block, steps: Steps) -> Value:
+        """Returns what `pointer` does, in a window: what the steps of a loop share is added up in front of it."""
+        here = place.without(steps.names)
+        own = {name: factor for name, factor in place.terms if name in steps.names}
+        if not own:
+            return self.pointer(tensor, place, outer)
+        if (tensor, here) not in steps.before.pointers:
+            first = self.pointer(tensor, here, outer)
+            first = first if isinstance(first, Name) else self.let(steps.before, f"{tensor}_first", first)
+            steps.before.pointers[tensor, here] = first
+        found, innermost = steps.before.pointers[tensor, here], steps.levels[-1][0]
+        for name, block in steps.levels:
+            if name in own:
+                step = self.points[name].base
+                assert step is not None
+                found = Compute("add", (found, self._scaled(step, own[name])))
+                found = found if name == innermost else self.let(block, f"{tensor}_step", found)
+        return found
+
     def whole(self, place: Linear) -> Value:
         """Returns a linear function as a whole number, or a tile of these."""
         total: list[Value] = [] if not place.constant.terms and place.terms else [self.size(place.constant)]
@@ -166,6 +206,15 @@ class KernelWriter:
             point = self.points[name]
             total += [self._scaled(part, factor) for part in (point.base, point.lanes) if part is not None]
         return total[0] if len(total) == 1 else Compute("add", tuple(total))
+
+    def coordinate_within(self, place: Linear, steps: Steps) -> Value:
+        """Returns what `coordinate` does, in a window: what its steps share is computed in front of the loops."""
+        here, own = place.without(steps.names), [term for term in place.terms if term[0] in steps.names]
+        if not own or not here.terms:
+            return self.coordinate(place, steps.block(name for name, _ in own))
+        moved = [self._scaled(base, factor) for name, factor in own if (base := self.points[name].base) is not None]
+        at = Compute("add", (self.coordinate(here, steps.before), *moved))
+        return self.let(steps.block(name for name, _ in own), "at", at)
 
     def coordinate(self, place: Linear, block: Block) -> Value:
         """Returns a place along one axis, under a name, in 32 bits, which every axis has room in."""

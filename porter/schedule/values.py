@@ -22,8 +22,8 @@ from porter.ir.tile.expressions import (
     Value,
     axes,
 )
-from porter.ir.tile.program import Loop
-from porter.schedule.kernel_writer import ZERO, Block, KernelWriter, Point, both
+from porter.ir.tile.program import Loop, Statement
+from porter.schedule.kernel_writer import ZERO, Block, KernelWriter, Point, Steps, both
 from porter.schedule.loops import (
     Apply,
     ArgReduce,
@@ -71,7 +71,7 @@ def identity(combine: Combine) -> Fraction | float:
 class Values:
     """Values within `inner`, the block of a tile; `outer` is the block of a row, which may be the same.
 
-    `folds` and `scans` are those that were computed before.
+    `folds` and `scans` are those that were computed before; `steps` are those of the window that is gone through.
     """
 
     writer: KernelWriter
@@ -82,6 +82,7 @@ class Values:
     eviction: str = ""
     beyond: Fraction | float = Fraction(0)  # what is read outside of a tensor
     uses: Counter[Node] = field(default_factory=Counter)
+    steps: Steps | None = None
 
     def expect(self, nodes: Iterable[Node]) -> None:
         """Counts how often each part of `nodes` is used, so that what is used again gets a name."""
@@ -199,9 +200,8 @@ class Values:
         return total
 
     def _read(self, read: Read, block: Block) -> Value:
-        pointer = self.writer.pointer(read.tensor, read.place, self.outer)
-        masks = [] if (mask := self.writer.mask(axes(pointer))) is None else [mask]
-        masks += [self.guard(guard) for guard in read.guards]
+        pointer = self._pointer(read)
+        masks = self._masks(axes(pointer), read.guards)
         for gather in read.gathered:
             index = self._operand(gather.value, block)
             stride = self.writer.size(gather.stride)
@@ -215,9 +215,31 @@ class Values:
         load = Load(pointer, mask, self.beyond, dtype, self.eviction)
         return self.writer.let(block, read.tensor, load)
 
+    def _pointer(self, read: Read) -> Value:
+        if self.steps is None:
+            return self.writer.pointer(read.tensor, read.place, self.outer)
+        return self.writer.pointer_within(read.tensor, read.place, self.outer, self.steps)
+
+    def _masks(self, own: Axes, guards: Sequence[Guard]) -> list[Value]:
+        """Returns what has to hold where a tile is read: in a window as much as possible in front of its loops."""
+        mask = self.writer.mask(own)
+        found = [] if mask is None else [mask]
+        if self.steps is None:
+            return found + [self.guard(guard) for guard in guards]
+        told = [(self.steps.block(name for name, _ in guard.place.terms), self.guard(guard)) for guard in guards]
+        for block in (self.steps.before, *(block for _, block in self.steps.levels)):
+            here = [condition for own_block, condition in told if own_block is block]
+            found += here
+            if found and block is not self.inner and not (len(found) == 1 and isinstance(found[0], Name)):
+                found = [self.writer.let(block, "inside", both(*found))]
+        return found
+
     def guard(self, guard: Guard) -> Value:
         """Returns whether a place lies inside of its axis."""
-        place = self.writer.coordinate(guard.place, self.inner)
+        if self.steps is None:
+            place = self.writer.coordinate(guard.place, self.inner)
+        else:
+            place = self.writer.coordinate_within(guard.place, self.steps)
         below = Compute("less", (place, self.writer.size(guard.extent)))
         factors = (
             factor for part in (guard.place.constant, *(f for _, f in guard.place.terms)) for _, factor in part.terms
@@ -234,18 +256,20 @@ class Values:
         names = [self.writer.fresh("step") for _ in window.loops]
         for name, loop in zip(names, window.loops, strict=True):
             self.writer.points[loop.name] = Point(Name(name), is_constant=True)
-        steps = frozenset(loop.name for loop in window.loops)
-        within = Values(self.writer, self.outer, Block(), self.columns | steps, self.folds, self.eviction)
+        blocks = [Block() for _ in window.loops]
+        steps = Steps(self.inner, tuple(zip((loop.name for loop in window.loops), blocks, strict=True)))
+        within = Values(self.writer, self.outer, blocks[-1], self.columns | steps.names, self.folds, self.eviction)
+        within.steps = steps
         within.beyond = identity(window.combine)
         body = within.value(window.body)
         if not (isinstance(window.body, Read) and set(window.guards) <= set(window.body.guards)):
             guards = [within.guard(guard) for guard in window.guards]
             body = Compute("select", (both(*guards), body, Literal(within.beyond)))
         self.writer.again(within.inner, total, Compute(OPERATOR[window.combine], (total, body)))
-        statements = within.inner.body
-        for name, loop in zip(reversed(names), reversed(window.loops), strict=True):
-            stop = self.writer.constant(loop.extent)
-            statements = (Loop(name, ZERO, stop, Literal(Fraction(1)), statements, is_unrolled=True),)
+        statements: tuple[Statement, ...] = ()
+        for name, loop, block in zip(reversed(names), reversed(window.loops), reversed(blocks), strict=True):
+            stop, body_of = self.writer.constant(loop.extent), (*block.body, *statements)
+            statements = (Loop(name, ZERO, stop, Literal(Fraction(1)), body_of, is_unrolled=True),)
         self.inner.statements += statements
         return total
 

@@ -155,6 +155,18 @@ def pool():
     return operator(body, ("i", "j"), shape, symbols=("rows", "columns", "window", "stride", "padding"))
 
 
+def pool_of_planes():
+    """Returns sums over windows of two axes, with a padding."""
+
+    def axis(name, own, extent):
+        start = Affine(Quantity(Fraction(-1), (("padding", 1),)), ((own, size("stride")),))
+        return Window(name, start, ONE, size("window"), size(extent))
+
+    body = total(Combine.SUM, [axis("h", "i", "rows"), axis("k", "j", "columns")], op("exp", x_at("h", "k")))
+    shape = tuple(f"({extent} + 2 * padding - window) // stride + 1" for extent in ("rows", "columns"))
+    return operator(body, ("i", "j"), shape, symbols=("rows", "columns", "window", "stride", "padding"))
+
+
 def shifted():
     """Returns the element before, which the first column has none of."""
     before = Affine(Quantity.of(-1), (("j", ONE),))
@@ -183,5 +195,6 @@ ALL = {
     "running_reverse": running(reverse=True),
     "running_reverse_exclusive": running(exclusive=True, reverse=True),
     "pool": pool(),
+    "pool of planes": pool_of_planes(),
     "shifted": shifted(),
 }

@@ -34,6 +34,7 @@ SPLIT_ROWS = Schedule(Algorithm.SPLIT, rows=4, columns=16, parts=2, warps=4)
 CASES = (
     ("pointwise", STREAMED),
     ("pool", STREAMED),
+    ("pool of planes", STREAMED),
     ("shifted", STREAMED),
     ("masked", STREAMED),
     ("softmax", STREAMED),

@@ -58,6 +58,7 @@ class TakingApart:
         self.shapes: dict[str, Shape] = {}
         self.lanes: dict[str, str] = {}  # the name of the lanes of each axis
         self.indices: dict[str, Value] = {}  # tiles that are computed anew where they are used
+        self._pointers: dict[str, Value] = {}  # tiles of pointers, which are, too
         self.alignment = Alignment(kernel)
         self.is_packed = packed
         lets = [one for one in statements(kernel.body) if isinstance(one, Let)]
@@ -120,6 +121,10 @@ class TakingApart:
         return self._open
 
     def _let(self, name: str, value: Value, steps: list[Step]) -> None:
+        value = self._with_pointers(value)
+        if self.shape(value) and self.types.tensor(value):
+            self._pointers[name] = value
+            return
         match value:
             case Lanes(_, block):
                 self._lane(name, block)
@@ -140,6 +145,17 @@ class TakingApart:
             self.types.numbers[name] = self.types.of(self.indices[name]) or DType.INT32
         else:
             self._define(name, value, steps)
+
+    def _with_pointers(self, value: Value) -> Value:
+        """Returns `value` with what tiles of pointers are in the place of their names."""
+        match value:
+            case Name(name):
+                return self._pointers.get(name, value)
+            case Compute("add", operands):
+                return Compute("add", tuple(map(self._with_pointers, operands)))
+            case Load(pointer):
+                return replace(value, pointer=self._with_pointers(pointer))
+        return value
 
     def _in_32_bits(self, value: Value) -> Value:
         """Returns a sum with a number of 32 bits in 32 bits, where it is one: what it is added to has room there."""
