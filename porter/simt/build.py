@@ -6,7 +6,7 @@ executables. A failure is not cached: it is rare, and what made it may be mended
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from porter.simt.unit import Unit, unit
 
 __all__ = ["Compiler", "build", "compiler", "prepare"]
 
-_MOST_ABSENT = 8
+_MOST_ROUNDS = 40  # in each of which a header is found to be missing, or bodies are left out
 _KERNELS, _LAUNCHERS = (EntryKind.KERNEL,), (EntryKind.POINTER, EntryKind.TORCH)
 
 
@@ -113,20 +113,31 @@ def _bare(failed: Unit, narrowed: Callable[[Unit], Iterator[Unit]]) -> tuple[Bui
 
 def _unconcerned(failed: Unit, built: Mapping[int, Built]) -> list[int]:
     """Returns which of the callees that did not build mention nothing in which an error lies."""
-    logs = {one.log for one in built.values() if isinstance(one, BuildFailure)}
-    errors = frozenset[tuple[str, int]]().union(*map(lines_behind, logs))
+    errors = _failing(tuple(built.values()))
     return [i for i in built if not errors & failed.calling(failed.request.callees[i]).lines]
 
 
 def _without_absent(bare: Unit) -> tuple[Built, ...]:
-    """Built with nothing for every header that is not there."""
+    """Built with nothing for every header that is not there, and then without bodies that need what these define."""
     absent = list[str]()
     built = _built(bare)
-    while (name := missing_header(built[0])) and len(absent) < _MOST_ABSENT:
-        absent.append(name)
-        bare = replace(bare, headers=(*bare.headers, (name, "")))
+    for _ in range(_MOST_ROUNDS):
+        if name := missing_header(built[0]):
+            absent.append(name)
+            fewer: Unit | None = bare.treating_as_empty(name)
+        else:
+            fewer = bare.without_host_code(_failing(built)) if absent else None
+        if fewer is None:
+            break
+        bare = fewer
         built = _built(bare)
     return tuple(replace(one, absent=tuple(absent)) if isinstance(one, Executable) else one for one in built)
+
+
+def _failing(built: Sequence[Built]) -> frozenset[tuple[str, int]]:
+    """The lines that led to the errors of what did not build."""
+    logs = {one.log for one in built if isinstance(one, BuildFailure)}
+    return frozenset[tuple[str, int]]().union(*map(lines_behind, logs))
 
 
 def _either(whole: Built, bare: Built | None) -> Built:

@@ -11,6 +11,7 @@ from porter.simt.job import BuildFailure, BuildRequest, Built
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
 _PLACE = re.compile(r"^(?:In file included from |\s+from )?(?P<file>[^\n:]+):(?P<line>\d+)[:,]", re.MULTILINE)
 _REQUIRED = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?:\s+required from ", re.MULTILINE)
+_EXPANDED = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: note: in expansion of macro ", re.MULTILINE)
 _DRIVER = re.compile(rf"{re.escape(DRIVER_FILE)} (?P<entry>\d+):\d+")
 _UNDEFINED = re.compile(
     r"^(?:\S*ld: )?(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>undefined reference to .*)$", re.MULTILINE
@@ -49,8 +50,11 @@ def error_lines(log: str) -> frozenset[tuple[str, int]]:
 
 
 def lines_behind(log: str) -> frozenset[tuple[str, int]]:
-    """The lines of the errors of `log`, and those that had them instantiated, each with the name of its file."""
-    return error_lines(log) | {(PurePath(m["file"]).name, int(m["line"])) for m in _REQUIRED.finditer(log)}
+    """The lines of the errors of `log`, those that had them instantiated, and those that use the macros they lie in,
+    each with the name of its file.
+    """
+    led = (m for pattern in (_REQUIRED, _EXPANDED) for m in pattern.finditer(log))
+    return error_lines(log) | {(PurePath(m["file"]).name, int(m["line"])) for m in led}
 
 
 def only_driver_fails(log: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,6 +78,34 @@ def callee_slice(
         return (f for f in (*program.host_functions, *program.kernels) if f.qualified in names)
 
     return _slice((source, *headers), called)
+
+
+def without_failing(files: tuple[Source, ...], lines: frozenset[tuple[str, int]]) -> tuple[Source, ...]:
+    """`files` without declarations of the host in which one of `lines` stands, each with the name of its file.
+
+    What nothing else gives a meaning goes alone: who needs it fails to build, and means nothing else. What may run on
+    the device, or while it is compiled, stays.
+    """
+    _, declared = _said(files)
+    known = Counter(name for those in declared for d in those for name in d.names)
+    gone = [
+        [d for d in those if _is_of_the_host(d) and all(known[n] == 1 for n in d.names) and lines & _rows(file, d)]
+        for file, those in zip(files, declared, strict=True)
+    ]
+    return tuple(
+        Source(file.path, _without(file.text, those), file.first_line) for file, those in zip(files, gone, strict=True)
+    )
+
+
+def _is_of_the_host(declaration: _Declaration) -> bool:
+    return not declaration.words & (_ON_THE_DEVICE | {"constexpr", "consteval"})
+
+
+def _rows(file: Source, declaration: _Declaration) -> frozenset[tuple[str, int]]:
+    """The lines of a declaration, each with the name of the file."""
+    text = file.text[declaration.start : declaration.end]
+    begin = file.first_line + file.text.count("\n", 0, declaration.end - len(text.lstrip()))
+    return frozenset((file.path.name, row) for row in range(begin, begin + text.strip().count("\n") + 1))
 
 
 def _slice(

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path, PurePosixPath
 
 from porter.branch_coverage import Side
+from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.branch_edits import BranchMarks
 from porter.simt.compiler import RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
@@ -21,10 +22,11 @@ from porter.simt.device_variables import GUARDING, with_guards, with_variables
 from porter.simt.driver import driver
 from porter.simt.elf import Elf, demangled, parse_elf, read_elf
 from porter.simt.hand_over import without_bodies
+from porter.simt.host_bodies import Lines, with_declarations, without_refusals
 from porter.simt.host_calls import LISTED, outside
 from porter.simt.host_functions import PREFIX, with_marks
 from porter.simt.job import BuildRequest, Callee, Part
-from porter.simt.kernel_slice import callee_slice, kernel_slice
+from porter.simt.kernel_slice import callee_slice, kernel_slice, without_failing
 from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, headers_digest, precompiled_header, programs, tree_digest
 from porter.simt.translate import translate
@@ -79,7 +81,8 @@ class Unit:
     """What is compiled: `source` and `headers` (by name of inclusion) are translated already.
 
     `by_parameters` says how the driver finds the request's callees (see driver.py), in whose place `ending` stands
-    where there is one. `sides` are those of the branches that are marked.
+    where there is one. `sides` are those of the branches that are marked. `written` are the files before they were
+    translated, the headers by name of inclusion.
     """
 
     request: BuildRequest
@@ -92,6 +95,7 @@ class Unit:
     ending: str = ""
     marked: bool = True
     sides: tuple[Side, ...] = ()
+    written: tuple[Source, tuple[tuple[str, Source], ...]] | None = None
 
     @property
     def unmarked(self) -> Unit:
@@ -117,6 +121,32 @@ class Unit:
     def of_callees(self) -> Iterator[Unit]:
         """The same with no more than its callees mention."""
         yield self._narrowed(partial(callee_slice, self._names))
+
+    def treating_as_empty(self, header: str) -> Unit:
+        """The same with nothing for a header that is not there, by its name, and without what refuses to be compiled
+        for want of what such a header defines.
+        """
+        headers = tuple((name, without_refusals(text)) for name, text in self.headers)
+        return replace(self, source=without_refusals(self.source), headers=(*headers, (header, "")))
+
+    def without_host_code(self, lines: Lines) -> Unit | None:
+        """The same with declarations for host functions whose bodies have one of `lines`, and, where kernels alone are
+        called, without what else of the host has one; None where nothing has.
+        """
+        assert self.written is not None
+        source, named = self.written
+        apart = {header.path: header for _, header in named}
+        files = (source, *apart.values())
+        fewer = with_declarations(files, lines, self.request.defines)
+        if fewer == files and all(c.entry.kind is EntryKind.KERNEL for c in self.request.callees):
+            fewer = without_failing(files, lines)
+        if fewer == files:
+            return None
+        own, *others = fewer
+        bare = dict(zip(apart, others, strict=True))
+        absent = [name for name, text in self.headers if not text and name not in dict(named)]
+        unit = _with_texts(self, own, tuple((name, bare[header.path]) for name, header in named))
+        return reduce(Unit.treating_as_empty, absent, unit)
 
     @property
     def lines(self) -> frozenset[tuple[str, int]]:
@@ -314,4 +344,5 @@ def _with_texts(unit: Unit, source: Source, headers: tuple[tuple[str, Source], .
         own = "\n".join((own, *behind))
     texts = dict(zip(apart, others, strict=True))
     named = tuple((name, texts[header.path]) for name, header in headers)
-    return replace(unit, source=own, headers=named, sides=tuple(marks.sides) if marks else ())
+    sides = tuple(marks.sides) if marks else ()
+    return replace(unit, source=own, headers=named, sides=sides, written=(source, headers))

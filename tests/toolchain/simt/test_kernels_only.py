@@ -121,3 +121,26 @@ def test_all_that_mention_what_does_not_build_fail(build_all):
     text = TWO.replace("return 2 * x", "return odd(x)")
     built = build_all(text, (EntryKind.POINTER, "launch_bad"), (EntryKind.POINTER, "launch_good"))
     assert all(isinstance(one, BuildFailure) for one in built)
+
+
+def test_what_host_code_does_with_a_missing_header_takes_no_kernel_with_it(build_all):
+    text = """
+    #include <nowhere/library.h>
+    #ifndef LIBRARY_VERSION
+    #error "the library has a version"
+    #endif
+    using handle = library::handle;
+    class Log {
+    public:
+        explicit Log(int level) : handle_(library::open(level)), level_(level) {}
+        void say(const char* text) { library::print(handle_, text); }
+        int handle_, level_;
+    };
+    __host__ __device__ int level(const Log* log, int x) { return log ? log->level_ : x; }
+    handle opened(const Log& log, int x) { return library::handle(log.handle_ + level(&log, x)); }
+    __global__ void k(int* x) { *x = level(nullptr, *x); opened; }"""
+    (kernel,) = build_all(text.replace(" opened;", ""), (EntryKind.KERNEL, "k"))
+    assert isinstance(kernel, Executable)
+    assert kernel.absent == ("nowhere/library.h",)
+    (mentioning,) = build_all(text, (EntryKind.KERNEL, "k"))
+    assert isinstance(mentioning, BuildFailure)
