@@ -248,11 +248,19 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
         try:
             found = improve(migration, wish.options, search, run, step)
         except PorterError as error:
-            unsearched = error
+            unsearched = error if wish.search else None
+            migration = migration if wish.search else _as_scheduled(migration, error)
     migration, found = finished(migration, found, wish.options, step)
     stages = {**made.migration.stages, Stage.SEARCH.value: time.monotonic() - begin}
     migration = replace(migration, stages=stages)
     return replace(_written(migration, folder, wish, to, machine), improved=found, unsearched=unsearched)
+
+
+def _as_scheduled(migration: Migration, error: PorterError) -> Migration:
+    """Returns the migration, which says why its port keeps the schedule that was chosen without times."""
+    assert migration.followed is not None
+    because = f"{migration.followed.because}; no other schedule was timed: {error.message}"
+    return replace(migration, followed=replace(migration.followed, because=because))
 
 
 def exit_code(attempts: Sequence[Attempt]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.contract.contract import EntryKind
-from porter.evaluate.migration import Migration
+from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import Equal, NotVerified, Verified, outcome_words
 
 
@@ -24,7 +24,18 @@ def without_formula(followed: Migration) -> str:
             return f"{entry.name} has no answers that such a port could be compared with"
         if entry.choice:
             return f"{entry.name} has an outcome of its own, and a formula has none for a single choice"
+        if others := _other_types(entry):
+            return f"{entry.name} computes in {', '.join(others)}, too, and its formula is written for one type"
     return ""
+
+
+def _other_types(entry: EntryOutcome) -> list[str]:
+    """Returns the element types that the port was found equal in besides those of its contract."""
+    if not isinstance(entry.outcome, Equal):
+        return []
+    compared = {check.name for check in entry.outcome.checked}
+    found = {dtype for w in entry.contract.workloads if w.name in compared for dtype in w.dtypes.values()}
+    return sorted(str(dtype) for dtype in found - {tensor.dtype for tensor in entry.contract.tensors})
 
 
 def lesser(anew: Migration, followed: Migration) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from porter.contract.contract import EntryKind
+from porter.contract.dtype import DType
 from porter.evaluate.following import instead_of, lesser, without_formula
 from porter.evaluate.outcome import Checked, NotVerified, Refused, Verified, Wrong
 
@@ -60,3 +61,15 @@ def test_a_formula_is_not_sought_where_nothing_could_come_of_it(judged, kind, ou
     other = replace(entry, contract=contract, outcome=outcome, choice=choice)
     assert because in without_formula(replace(kernels, entries=(entry, other)))
     assert "no launcher" in without_formula(replace(kernels, entries=()))
+
+
+def test_a_formula_is_not_sought_for_one_of_several_element_types(judged):
+    kernels = judged(verified("odd", "double"))
+    (entry,) = kernels.entries
+    double = replace(entry.contract.workloads[0], name="double", dtypes={"x": DType.FLOAT64})
+    contract = replace(entry.contract, workloads=(*entry.contract.workloads, double))
+    other = replace(entry, contract=contract)
+    assert without_formula(replace(kernels, entries=(other,))) == (
+        "launch_sum computes in float64, too, and its formula is written for one type"
+    )
+    assert without_formula(replace(judged(verified("odd")), entries=(replace(other, outcome=verified("odd")),))) == ""
