@@ -48,13 +48,17 @@ def not_built(failure: BuildFailure, contract: Contract, program: Program) -> st
     """Returns why the original cannot be executed: what the compiler said, or what porter itself could not read before.
 
     Where only the call of the entry does not compile, or what was guessed for an argument may be why, the contract has
-    no values for it.
+    no values for it. A launch that was guessed explains no error of a compiler.
     """
     only_values = failure.line and not missing_header(failure)  # kernels are built without headers, too
-    if asked := unknown_values(contract) if only_values else others(contract):
+    asked = unknown_values(contract) if only_values else others(contract)
+    if asked := tuple(question for question in asked if question != guessed_launch(contract)):
         return f"{_asked(*asked)}; {failure.placed}"
     if failure.line or not program.not_understood:
-        return f"the CUDA source itself does not compile: {failure.placed}{_left_to_the_build(program, failure)}"
+        alone = (
+            f"; without that header {contract.name} does not compile alone: {failure.alone}" if failure.alone else ""
+        )
+        return f"the CUDA source itself does not compile: {failure.placed}{alone}{_left_to_the_build(program, failure)}"
     first = program.not_understood[0]
     return f"the CUDA source is not C++ from line {first.span.line} on: {first.reason}"
 

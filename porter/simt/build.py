@@ -141,9 +141,11 @@ def _failing(built: Sequence[Built]) -> frozenset[tuple[str, int]]:
 
 
 def _either(whole: Built, bare: Built | None) -> Built:
-    """`bare` where it alone builds, with the reason."""
+    """`bare` where it alone builds, with the reason; where neither does for want of a header, with both reasons."""
     if isinstance(whole, BuildFailure) and isinstance(bare, Executable):
         return replace(bare, failure=whole)
+    if isinstance(whole, BuildFailure) and missing_header(whole) and isinstance(bare, BuildFailure):
+        return replace(whole, alone=bare.placed if bare.placed != whole.placed else "")
     return whole
 
 

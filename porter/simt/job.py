@@ -307,12 +307,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class BuildFailure:
-    """The first compiler error, at a line of the user's source where it has one, and the whole log."""
+    """The first compiler error, at a line of the user's source where it has one, and the whole log.
+
+    `alone` is the error of the entry without what it does not mention, where that does not build either.
+    """
 
     message: str
     file: str
     line: int
     log: str
+    alone: str = ""
 
     @property
     def placed(self) -> str:

@@ -47,6 +47,17 @@ def test_a_kernel_that_lacks_a_header_and_values_is_told_of_both():
     assert because.endswith("k.cu:1: vision.hpp: No such file or directory")
 
 
+def test_a_missing_header_is_to_blame_and_no_launch_that_was_guessed():
+    program = parse(Source(Path("k.cu"), "__global__ void k(float* x) { x[threadIdx.x] = SIZE; }"))
+    (contract,) = draft(program)
+    failure = BuildFailure("sizes.h: No such file or directory", "k.cu", 1, "", "k.cu:2: 'SIZE' was not declared")
+    assert contract.questions
+    assert not_built(failure, contract, program) == (
+        "the CUDA source itself does not compile: k.cu:1: sizes.h: No such file or directory; "
+        "without that header k does not compile alone: k.cu:2: 'SIZE' was not declared"
+    )
+
+
 def test_a_template_that_does_not_compile_with_a_guessed_function_object_leaves_the_contract_open():
     program = parse(
         Source(Path("k.cu"), "template <typename F> __global__ void k(F f, float* x) { x[threadIdx.x] = f(1.0f); }")

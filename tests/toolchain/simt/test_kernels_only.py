@@ -59,6 +59,7 @@ def test_a_kernel_that_needs_what_is_missing_fails_for_that(build_all):
     (kernel,) = build_all(text, (EntryKind.KERNEL, "k"))
     assert isinstance(kernel, BuildFailure)
     assert kernel.message == "sizes.h: No such file or directory"
+    assert kernel.alone == "/u/user.cu:2: \u2018SIZE\u2019 was not declared in this scope"
 
 
 def test_a_source_that_builds_is_built_whole(build_all):
