@@ -1,6 +1,8 @@
 // Host code in the manner of an extension: each line printed is a claim that test_host_code.py checks.
 #include <ATen/AccumulateType.h>
+#include <ATen/Parallel.h>
 #include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/detail/TensorInfo.cuh>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/extension.h>
 
@@ -105,6 +107,26 @@ int main() {
     claim("one device", [&] {
         at::checkAllSameGPU("f", {{x, "a", 1}, {x.cpu(), "b", 2}});
         return "not reached";
+    });
+    claim("walked", [&] {
+        using at::cuda::detail::IndexToOffset;
+        auto info = at::cuda::detail::getTensorInfo<float, int>(x.t().unsqueeze(1));
+        float sum = 0;
+        for (int i = 0; i < 6; ++i) sum = 10 * sum + info.data[IndexToOffset<float, int, -1>::get(i, info)];
+        const int place = info.collapseDims(0);
+        return c10::str(sum, " ", place, " ", info.dims, " ", info.isContiguous());
+    });
+    claim("joined axes", [&] {
+        auto info = at::cuda::detail::getTensorInfo<const float, std::int64_t>(x.view({2, 1, 3}));
+        const int place = info.collapseDims();
+        return c10::str(place, " ", info.dims, " ", info.sizes[0], " ", info.isContiguous());
+    });
+    claim("on threads of the host", [&] {
+        std::int64_t sum = 0;
+        at::parallel_for(2, 5, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (auto i = begin; i < end; ++i) sum += i;
+        });
+        return sum;
     });
     claim("index types", [&] {
         return AT_DISPATCH_INDEX_TYPES(at::kLong, "index", [&] { return int(sizeof(index_t)); });

@@ -38,6 +38,9 @@ def test_host_code_of_an_extension(run_program: Callable[[str], str]) -> None:
         "empty is poisoned": "1",
         "one type": printed["one type"],
         "one device": printed["one device"],
+        "walked": "31425 0 2 0",
+        "joined axes": "-1 1 6 1",
+        "on threads of the host": "9",
         "index types": "8",
     }
     assert printed["wrong pointer"].startswith("expected scalar type Double but found Float")

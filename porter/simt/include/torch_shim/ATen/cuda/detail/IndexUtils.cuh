@@ -1,1 +1,2 @@
 #include "porter/torch/torch.h"
+#include "porter/torch/tensor_info.h"

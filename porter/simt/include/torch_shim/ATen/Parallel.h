@@ -1,0 +1,2 @@
+#include "porter/torch/torch.h"
+#include "porter/torch/parallel.h"
