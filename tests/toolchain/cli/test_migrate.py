@@ -40,7 +40,8 @@ void launch_block_sum(const float* x, float* y, int blocks) { block_sum<<<blocks
 
 def test_a_maca_port_is_written_from_what_the_source_computes(porter, tmp_path):
     shutil.copy(EXAMPLES / "softmax.cu", tmp_path)
-    done = porter("migrate", "softmax.cu", "--target", "maca", "--follow", "formula", "--json")
+    sizes = ("--size", "input_size0=5", "--size", "input_size1=300")
+    done = porter("migrate", "softmax.cu", "--target", "maca", "--follow", "formula", *sizes, "--json")
     assert (done.code, done.document["outcome"]) == (0, "verified"), done.stdout
     assert done.document["warp_sizes"] == [64, 32]
     (port,) = (tmp_path / "porter-out").glob("*.maca.c*")

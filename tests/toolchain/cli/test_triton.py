@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "rmsnorm.cu"
+SIZES = ("--size", "rows=5", "--size", "columns=300")  # drafted ones take three times as long
 
 
 def test_a_source_becomes_a_module_that_was_executed_and_compiled(porter, tmp_path):
@@ -45,7 +46,7 @@ def test_an_edit_that_breaks_the_module_is_found(module, porter, before, after, 
     text = module.read_text()
     assert text.count(before) == 1
     module.write_text(text.replace(before, after))
-    done = porter("verify", module, "--against", "rmsnorm.cu", "--json")
+    done = porter("verify", module, "--against", "rmsnorm.cu", *SIZES, "--json")
     assert (done.code, done.document["outcome"]) == (1, outcome)
 
 
@@ -124,7 +125,8 @@ def test_an_operator_is_printed_as_a_tensor_program_with_its_verdict(porter, tmp
 
 def test_a_port_is_written_from_what_the_source_computes(porter, tmp_path):
     shutil.copy(EXAMPLE.with_name("softmax.cu"), tmp_path)
-    done = porter("migrate", "softmax.cu", "--target", "triton", "--follow", "formula", "--json")
+    sizes = ("--size", "input_size0=5", "--size", "input_size1=300")
+    done = porter("migrate", "softmax.cu", "--target", "triton", "--follow", "formula", *sizes, "--json")
     assert done.code == 0, done.stdout
     assert (done.document["outcome"], done.document["follows"]["what"]) == ("verified", "formula")
     assert "is verified, too, and was not timed" in done.document["follows"]["because"]

@@ -21,6 +21,7 @@ __global__ void cumprod(const float* x, float* y, int rows, int cols) {
 }
 void run(const float* x, float* y, int rows, int cols) { cumprod<<<(rows + 63) / 64, 64>>>(x, y, rows, cols); }
 """
+SIZES = {"rows": 3, "cols": 3000}
 TREE = """
 __global__ void cumprod(const float* x, float* y, int rows, int cols) {
     __shared__ float parts[128];
@@ -54,7 +55,7 @@ def verdict(tmp_path, build_cache):
         source, candidate = tmp_path / "op.cu", tmp_path / "candidate.maca.cu"
         source.write_text(CHAIN)
         candidate.write_text(maca_port(TREE.replace("STORED", stored)))
-        return verify(candidate, source, MigrateOptions("maca", build_cache, seed=7), lambda _: None)
+        return verify(candidate, source, MigrateOptions("maca", build_cache, seed=7, sizes=SIZES), lambda _: None)
 
     return run
 
