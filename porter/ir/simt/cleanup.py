@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from porter.ir.simt.operations import OPERATIONS, Effect
-from porter.ir.simt.ops import Block, Function, Op, Value
+from porter.ir.simt.ops import Block, Function, Op, Region, Value
 
 _REMOVABLE = (Effect.NONE, Effect.READ, Effect.EXCHANGE, Effect.CONTROL)
 _NOTHING: Mapping[Value, Value] = {}
@@ -23,9 +23,9 @@ _COUNTERS = {"if": 0, "for": 1, "while": 0}  # arguments of regions before those
 def without_dead_code(function: Function, replaced: Mapping[Value, Value] = _NOTHING) -> Function:
     """Returns `function` without what nobody uses; values that are `replaced` stand for others, if need be by steps.
 
-    The operations of the result are new ones; values are the same.
+    Values are the same, and so are operations in which nothing is replaced or taken away.
     """
-    resolved = Block((), _with(function.body, replaced))
+    resolved = Block((), _with(function.body, replaced)) if replaced else function.body
     live = _Liveness(resolved)
     return replace(function, body=Block((), live.kept(resolved)))
 
@@ -39,13 +39,18 @@ def _with(block: Block, replaced: Mapping[Value, Value]) -> tuple[Op, ...]:
         return value
 
     return tuple(
-        replace(
+        changed(
             op,
-            operands=tuple(map(meant, op.operands)),
-            regions=tuple(Block(region.arguments, _with(region, replaced)) for region in op.regions),
+            tuple(map(meant, op.operands)),
+            tuple(Block(region.arguments, _with(region, replaced)) for region in op.regions),
         )
         for op in block.ops
     )
+
+
+def changed(op: Op, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Op:
+    """Returns an operation with other operands and regions; itself where it has no region, and these operands."""
+    return op if not regions and operands == op.operands else replace(op, operands=operands, regions=regions)
 
 
 class _Liveness:

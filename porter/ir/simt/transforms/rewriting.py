@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 
-from porter.ir.simt.cleanup import without_dead_code
+from porter.ir.simt.cleanup import changed, without_dead_code
 from porter.ir.simt.ops import Block, Function, Op, Value
 
 
@@ -36,7 +36,7 @@ def rewritten_ops(ops: Sequence[Op], mapped: Mapped, rule: Rule) -> tuple[Op, ..
     for op in ops:
         operands = tuple(mapped.get(operand, operand) for operand in op.operands)
         regions = tuple(Block(region.arguments, rewritten_ops(region.ops, mapped, rule)) for region in op.regions)
-        current = replace(op, operands=operands, regions=regions)
+        current = changed(op, operands, regions)
         replacement = rule(current)
         if replacement is None:
             found.append(current)
