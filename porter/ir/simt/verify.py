@@ -300,7 +300,7 @@ INVARIANTS: tuple[Invariant, ...] = (
 )
 
 _FREE = frozenset({"if", "for", "while"})  # whose results are what their regions yield
-_OPTIONAL = frozenset({"unroll"})
+_OPTIONAL = frozenset({"unroll", "row", "aligned"})
 
 
 def carried(op: Op) -> tuple[Value, ...]:

@@ -176,6 +176,8 @@ def definition(b: Builder, name: TypeName) -> tuple[StructTree, dict[str, Argume
     primary = next((tree for tree in candidates if not tree.arguments), None)
     if primary is not None:
         given = _with_defaults(b, primary, given)
+    if b.types.fit_alike(_known_name(b, name.name), given):  # PyTorch's half is CUDA's but for its name
+        raise b.problem(f"several specialisations of '{name.name}' fit its arguments", 0)
     for tree, bound in b.types.definitions(_known_name(b, name.name), given):
         return tree, dict(bound)
     if primary is None:

@@ -1,6 +1,8 @@
 """Counted loops: a `while` that compares a variable with a limit, and adds a step to it at its end, becomes a `for`.
 
-Limit and step are values from outside of the loop, and nobody asks afterwards how far it counted.
+Limit and step are values from outside of the loop, and nobody asks afterwards how far it counted. A variable with a
+sign that begins at 0 or more and grows may be compared with a limit without one, as `int i < gridDim.x` is: it never
+wraps.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from porter.ir.simt.analyses.ranges import Range, limits, ranges
 from porter.ir.simt.analyses.uses import uses
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
 from porter.ir.simt.transforms.rewriting import Replacement, rewritten
@@ -19,8 +22,8 @@ _COMPARED = ("lt", "le", "gt", "ge")
 
 def with_counted_loops(function: Function) -> Function:
     """Returns `function` with the loops counted that count."""
-    used = uses(function)
-    return rewritten(function, lambda op: _counted(op, used) if op.kind == "while" else None)
+    used, known = uses(function), ranges(function)
+    return rewritten(function, lambda op: _counted(op, used, known) if op.kind == "while" else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +36,26 @@ class _Count:
     step: Value
 
 
-def _counted(op: Op, used: Mapping[Value, tuple[Op, ...]]) -> Replacement | None:
-    count = _count(op)
+def _counted(op: Op, used: Mapping[Value, tuple[Op, ...]], known: Mapping[Value, Range]) -> Replacement | None:
+    count = _count(op, known)
     if count is None or used.get(op.results[count.number]):
         return None
     number = count.number
     body = op.regions[1]
     type_ = op.operands[number].type
-    before: tuple[Op, ...] = ()
-    step = count.step
-    if step.type != type_:
-        before = (Op("cast", (step,), (Value(type_),)),)
-        step = before[0].result
+    before: list[Op] = []
+
+    def cast(value: Value) -> Value:
+        if value.type != type_:
+            before.append(Op("cast", (value,), (Value(type_),)))
+        return before[-1].result if value.type != type_ else value
+
+    limit, step = cast(count.limit), cast(count.step)
     counter, others = body.arguments[number], _without(body.arguments, number)
     ended = replace(body.ops[-1], operands=_without(body.ops[-1].operands, number))
     region = Block((counter, *others), (*body.ops[:-1], ended))
     results = tuple(Value(result.type, result.name) for result in _without(op.results, number))
-    operands = (op.operands[number], count.limit, step, *_without(op.operands, number))
+    operands = (op.operands[number], limit, step, *_without(op.operands, number))
     loop = Op("for", operands, results, (("compare", count.compare),), (region,), op.location)
     shown = list(results)
     shown.insert(number, op.operands[number])  # which nobody uses
@@ -60,13 +66,16 @@ def _without(values: Sequence[Value], number: int) -> tuple[Value, ...]:
     return (*values[:number], *values[number + 1 :])
 
 
-def _count(op: Op) -> _Count | None:
+def _count(op: Op, known: Mapping[Value, Range]) -> _Count | None:
     """Returns what a loop counts; None where it does not."""
     head, body = op.regions
-    if len(head.ops) != 2 or head.ops[0].kind not in _COMPARED or head.ops[1].operands[1:] != head.arguments:
+    *casts, comparison, end = head.ops
+    if comparison.kind not in _COMPARED or end.operands != (comparison.result, *head.arguments):
         return None
-    compared, limit = head.ops[0].operands
-    if head.ops[1].operands[0] is not head.ops[0].result or compared not in head.arguments:
+    compared, limit = comparison.operands
+    if len(casts) == 1 and casts[0].kind == "cast" and casts[0].result is compared:
+        compared = casts.pop().operands[0]
+    if casts or compared not in head.arguments:
         return None
     number = head.arguments.index(compared)
     inside = _defined(op)
@@ -75,7 +84,18 @@ def _count(op: Op) -> _Count | None:
     is_whole = isinstance(type_, Scalar) and type_.is_integer
     if step is None or limit in inside or limit in head.arguments or not is_whole:
         return None
-    return _Count(number, head.ops[0].kind, limit, step)
+    if limit.type != type_ and not _is_alike(op.operands[number], step, limit, known):
+        return None
+    return _Count(number, comparison.kind, limit, step)
+
+
+def _is_alike(begin: Value, step: Value, limit: Value, known: Mapping[Value, Range]) -> bool:
+    """Returns whether a variable that counts is compared with a limit of the other sign as with one of its own."""
+    if not isinstance(begin.type, Scalar) or not begin.type.is_signed or _bits(begin) != _bits(limit):
+        return False
+    whole = limits(begin.type)
+    lows = [known.get(value, (-1, 0))[0] for value in (begin, step)]
+    return min(lows) >= 0 and whole is not None and known.get(limit, (0, whole[1] + 1))[1] <= whole[1]
 
 
 def _defined(op: Op) -> AbstractSet[Value]:

@@ -146,13 +146,35 @@ class Folding:
         maker = self._makers.get(op.operands[0])
         if maker is None or op.result.type is not Scalar.BOOL:
             return None
-        if maker.kind == "not":
-            return Replacement((), maker.operands)
-        compared = maker.operands[0].type if maker.operands else None
-        exact = not (isinstance(compared, Scalar) and compared.is_float) or maker.kind in ("eq", "ne")
-        if maker.kind in _OPPOSITE and exact:
-            return _one(Op(_OPPOSITE[maker.kind], maker.operands, (Value(Scalar.BOOL, op.result.name),)))
-        return None
+        if maker.kind in ("and", "or"):
+            return self._neither(op, maker)
+        made = self._opposite(op.operands[0], op.result.name)
+        if made is None:
+            return None
+        return Replacement((), (made,)) if isinstance(made, Value) else _one(made)
+
+    def _opposite(self, value: Value, name: str = "") -> Op | Value | None:
+        """Returns what is true where a comparison is not; None where no comparison says it."""
+        maker = self._makers.get(value)
+        if maker is not None and maker.kind == "not":
+            return maker.operands[0]
+        if maker is None or maker.kind not in _OPPOSITE:
+            return None
+        compared = maker.operands[0].type
+        if isinstance(compared, Scalar) and compared.is_float and maker.kind not in ("eq", "ne"):
+            return None  # neither holds of NaN
+        return Op(_OPPOSITE[maker.kind], maker.operands, (Value(Scalar.BOOL, name),))
+
+    def _neither(self, op: Op, maker: Op) -> Replacement | None:
+        """Not one or another is neither, and not both is one of the opposites."""
+        sides = [self._opposite(operand) for operand in maker.operands]
+        before = tuple(side for side in sides if isinstance(side, Op))
+        values = tuple(side.result if isinstance(side, Op) else side for side in sides if side is not None)
+        if len(values) < len(sides):
+            return None
+        kind = "or" if maker.kind == "and" else "and"
+        made = Op(kind, values, (Value(Scalar.BOOL, op.result.name),))
+        return Replacement((*before, made), (made.result,))
 
     def _select(self, op: Op) -> Replacement | None:
         condition = self.known(op.operands[0])
@@ -161,7 +183,10 @@ class Folding:
     def _if(self, op: Op) -> Replacement | None:
         condition = self.known(op.operands[0])
         if condition is None:
-            return None
+            maker = self._makers.get(op.operands[0])
+            if maker is None or maker.kind != "not" or not op.results:
+                return None
+            return _one(replace(op, operands=maker.operands, regions=op.regions[::-1]))
         *inner, last = op.regions[0 if condition else 1].ops
         return Replacement(tuple(inner), last.operands)
 
@@ -201,6 +226,11 @@ def _one(op: Op) -> Replacement:
     return Replacement((op,), op.results)
 
 
+def _assert(folding: Folding, op: Op) -> Replacement | None:
+    """What is known to hold need not be asked."""
+    return Replacement((), ()) if folding.known(op.operands[0]) is True else None
+
+
 _SPECIAL: Mapping[str, Callable[[Folding, Op], Replacement | None]] = {
     "cast": Folding._cast,
     "not": Folding._not,
@@ -209,4 +239,5 @@ _SPECIAL: Mapping[str, Callable[[Folding, Op], Replacement | None]] = {
     "add": Folding._add,
     "extract": Folding._extract,
     "bitcast": Folding._bitcast,
+    "assert": _assert,
 }

@@ -34,9 +34,10 @@ from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
 from porter.ir.simt.transforms.combinations import DRAWS, Combination, expected, numbers, reductions, scans
 from porter.ir.simt.transforms.rewriting import Replacement, rewritten_ops
-from porter.ir.simt.types import Array, Pointer, Scalar, Space
+from porter.ir.simt.types import Array, Pointer, Scalar, Space, Type
 
 _TYPES = (Scalar.F32, Scalar.F64, Scalar.I32, Scalar.I64)  # whose sums of small numbers are exact
+_WIDER: Mapping[object, Scalar] = {Scalar.F32: Scalar.F64}  # in which some partial results may be put together
 _ALL_LANES = 0xFFFFFFFF
 _MOST_SIZES = 2  # of blocks for which scans are looked for
 _WHOLE_WARPS = tuple((threads, 1, 1) for threads in range(WARP_SIZE, 1024 + 1, WARP_SIZE))
@@ -70,15 +71,15 @@ def _next(function: Function, sizes: Sequence[Extents]) -> Function | None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A reduction, and the values that it stands for."""
+    """A reduction, the last of some operations, and the values that it stands for."""
 
-    op: Op
+    ops: tuple[Op, ...]
     values: tuple[Value, ...]
 
 
 def _replaced(function: Function, block: Block, start: int, found: Sequence[_Found]) -> Function:
-    mapped = {value: one.op.result for one in found for value in one.values}
-    ops = (*block.ops[:start], *(one.op for one in found), *block.ops[start:])
+    mapped = {value: one.ops[-1].result for one in found for value in one.values}
+    ops = (*block.ops[:start], *(op for one in found for op in one.ops), *block.ops[start:])
     body = _with_block(function.body, block, Block(block.arguments, ops))
     return without_dead_code(replace(function, body=body), mapped)
 
@@ -218,7 +219,10 @@ class _Window:
         """Returns control without what it stores for others: no value of the block is made of that."""
 
         def dropped(inner: Op) -> Replacement | None:
-            return Replacement((), ()) if inner.kind == "store" and not self.facts.is_shared(inner) else None
+            is_output = inner.kind in ("store", "atomic") and not self.facts.is_shared(inner)
+            if not is_output or any(self.facts.uses.get(result) for result in inner.results):
+                return None
+            return Replacement((), inner.operands[-1:] if inner.results else ())  # which nobody asks for
 
         regions = tuple(Block(r.arguments, rewritten_ops(r.ops, {}, dropped)) for r in op.regions)
         return replace(op, regions=regions) if regions else op
@@ -260,8 +264,8 @@ class _Window:
         if is_made:
             self.tainted.update(a for region in op.regions for a in region.arguments if a.type == self.source.type)
         self.multiplies |= op.kind == "mul" and all(operand in self.tainted for operand in op.operands)
-        if is_made and op.kind in COMPARISONS:
-            self.compared.update(op.results)
+        if op.kind in COMPARISONS and (is_made or not _is_whole(op.operands[0])):
+            self.compared.update(op.results)  # a float that no thread has put in is no number, which compares as false
         self._spread(op, self.compared)
 
     def _spread(self, op: Op, held: set[Value]) -> bool:
@@ -288,7 +292,7 @@ class _Window:
     def reductions(self, sizes: Sequence[Extents]) -> list[_Found]:
         """Returns what of the source the operations compute in blocks of all these sizes."""
         made = [value for value in _in_branches(self.ops) if value in self.tainted and self.facts.uses.get(value)]
-        results = [value for value in made if value.type == self.source.type]
+        results = [value for value in made if value.type in (self.source.type, _WIDER.get(self.source.type))]
         if not results or not sizes:
             return []
         asked = [one for one in (*reductions(), *(scans() if len(sizes) <= _MOST_SIZES else ()))
@@ -330,7 +334,7 @@ class _Window:
         sizes: Sequence[Extents],
         held: Mapping[tuple[Value, Combination], list[NDArray[np.bool_]]],
     ) -> list[_Found]:
-        found: dict[Combination, list[Value]] = {}
+        found: dict[tuple[Combination, Type], list[Value]] = {}
         for value in results:
             told = [one for key, one in held if key is value]
             told = [one for one in told if not (one.op in ("add", "mul") and value in self.compared)]
@@ -338,13 +342,15 @@ class _Window:
                 fitting = [one for one in told if one.kind == kind and one.scope == scope]
                 fitting = [one for one in fitting if self._is_right(value, sizes, held[value, one])]
                 if len(fitting) == 1:
-                    found.setdefault(fitting[0], []).append(value)
+                    found.setdefault((fitting[0], value.type), []).append(value)
                     break
-        return [
-            _Found(Op(one.kind, (self.source,), (Value(self.source.type, values[-1].name),), one.attributes),
-                   tuple(values))
-            for one, values in found.items()
-        ]  # fmt: skip
+        return [self._found(one, type_, tuple(values)) for (one, type_), values in found.items()]
+
+    def _found(self, one: Combination, type_: Type, values: tuple[Value, ...]) -> _Found:
+        """Returns a reduction of the source, in a type that may be wider than its own."""
+        before = () if type_ == self.source.type else (Op("cast", (self.source,), (Value(type_),)),)
+        source = before[0].result if before else self.source
+        return _Found((*before, Op(one.kind, (source,), (Value(type_, values[-1].name),), one.attributes)), values)
 
     def _is_right(self, value: Value, sizes: Sequence[Extents], lanes: Sequence[NDArray[np.bool_]]) -> bool:
         """Returns whether a value is right in all threads that use it."""
@@ -367,6 +373,10 @@ class _Window:
 
     def _outside(self) -> AbstractSet[Op]:
         return frozenset(self.facts.parents[self.block.ops[0]])
+
+
+def _is_whole(value: Value) -> bool:
+    return isinstance(value.type, Scalar) and value.type.is_integer
 
 
 def _in_branches(ops: Sequence[Op]) -> Iterator[Value]:
@@ -404,5 +414,13 @@ def _right(
                 if not lanes.any():
                     break
             else:
-                told[value, one] = lanes
+                if (lanes & _differs(one, threads, value.type)).any():
+                    told[value, one] = lanes
     return told
+
+
+def _differs(one: Combination, threads: int, type_: Scalar) -> NDArray[np.bool_]:
+    """Returns the threads whose result depends on the numbers; the first of an exclusive scan always has 0."""
+    given = [expected(one, threads, seed, type_) for seed in range(DRAWS)]
+    differs: NDArray[np.bool_] = np.any([made != given[0] for made in given[1:]], axis=0)
+    return differs

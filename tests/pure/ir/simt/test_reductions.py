@@ -212,6 +212,41 @@ def test_what_is_made_of_memory_that_something_else_was_put_into_is_no_reduction
     assert np.array_equal(results(found), results(made(body)))
 
 
+WIDER = """__shared__ float parts[4]; const float all = warp_sum(v);
+  if (t % 32 == 0) parts[t / 32] = all;
+  __syncthreads();
+  if (t == 0) {
+    double total = 0;
+    for (int w = 0; w < 4; ++w) total += parts[w];
+    out[0] = (float)total;
+  }"""
+RESCALED = """__shared__ float most[128]; __shared__ float total[128]; most[t] = v; total[t] = 1.0f; __syncthreads();
+  for (int o = 64; o > 0; o /= 2) {
+    if (t < o) {
+      float sum = 0;
+      if (total[t] > 0) sum += total[t];
+      if (total[t + o] > 0) sum += total[t + o];
+      most[t] = fmaxf(most[t], most[t + o]); total[t] = sum;
+    }
+    __syncthreads();
+  }
+  if (t == 0) out[0] = most[0] + total[0];"""
+
+
+def test_partial_sums_that_are_added_in_double_are_one_reduction():
+    found, told = reduced(WIDER)
+    assert ("add", "block") in told
+    assert not [op for op in walk(found.body) if op.kind in ("array", "for")]
+    assert np.array_equal(results(found), results(made(WIDER)))
+
+
+def test_zero_in_the_first_thread_is_no_scan_of_what_it_was_compared_with():
+    found, told = reduced(RESCALED)
+    assert told == [("max", "block")]
+    assert not [op for op in walk(found.body) if op.kind == "scan"]
+    assert np.array_equal(results(found), results(made(RESCALED)))
+
+
 def test_a_block_of_another_size_may_compute_something_else():
     body = TREE.replace("COMBINED", "s[t] + s[t + o]")
     assert printed(with_reductions(made(body), [(128, 1, 1), (64, 1, 1)])) == printed(made(body))

@@ -8,13 +8,22 @@ from porter.ir.simt.parser import parsed
 from porter.ir.simt.printer import printed
 from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.array_values import arrays_as_values
+from porter.ir.simt.transforms.bounded_loops import with_bounded_loops
 from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.conditions_within import with_conditions_within
 from porter.ir.simt.transforms.counted_loops import with_counted_loops
+from porter.ir.simt.transforms.exits_at_bounds import without_exits_at_bounds
 from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.invariant_loads import with_invariant_loads_ahead
+from porter.ir.simt.transforms.joined_branches import with_joined_branches
+from porter.ir.simt.transforms.loads_ahead import with_loads_ahead
+from porter.ir.simt.transforms.masked_sums import with_masked_sums
+from porter.ir.simt.transforms.null_tests import with_null_tests_first
 from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
+from porter.ir.simt.transforms.vector_rows import with_vector_rows
 from porter.ir.simt.verify import verify
 from tests.pure.ir.simt.random_programs import function
 from tests.pure.ir.simt.test_builder import PACKED, built, run
@@ -22,7 +31,9 @@ from tests.pure.ir.simt.test_interpret import by_interpreter, inputs, told_apart
 
 HEAD = "kernel k(%x: ptr<f32, global> = 0, %n: i32 = 1, %p: ptr<u8, global> = 2) {\n"
 PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, with_uniform_conditions,
-          folded_by_ranges, with_counted_loops)  # fmt: skip
+          folded_by_ranges, with_counted_loops, with_bounded_loops, with_conditions_within, with_joined_branches,
+          with_masked_sums, with_loads_ahead, with_null_tests_first, with_vector_rows, with_invariant_loads_ahead,
+          without_exits_at_bounds)  # fmt: skip
 
 
 def body(text: str) -> str:
@@ -451,6 +462,17 @@ def test_a_loop_that_counts_to_a_limit_is_counted():
 store %x, %zero, %sum
 """
     check(with_counted_loops, WHILE, after)
+
+
+def test_a_count_with_a_sign_may_have_a_limit_without_one():
+    grid = "%grid = grid_extent {axis = 0} : u32\n"
+    before = grid + WHILE.strip().replace(
+        "%on = lt %i.1, %n : bool", "%unsigned = cast %i.1 : u32\n  %on = lt %unsigned, %grid : bool"
+    )
+    made = with_counted_loops(parsed(body(before)))
+    verify(made)
+    assert [op.attribute("compare") for op in walk(made.body) if op.kind == "for"] == ["lt"]
+    leaves_alone(with_counted_loops, before.replace("while %zero, %none", "while %n, %none"))
 
 
 def test_a_loop_whose_count_is_asked_for_or_whose_limit_changes_stays():
