@@ -179,13 +179,20 @@ class Types:
     def definitions(self, name: str, given: tuple[Argument, ...]) -> Iterator[tuple[StructTree, Bindings]]:
         """The definition of a class for these arguments, with what its parameters are; none where several may fit."""
         structs = self._structs.get(name, ())
-        fitting = [(s, bound) for s in structs if s.arguments and (bound := _matched(s, given)) is not None]
-        exact = [(s, bound) for s, bound in fitting if not bound]
-        chosen = exact or fitting
+        chosen = self._specialised(name, given)
         if not chosen:
             chosen = [(s, _bound(s, given)) for s in structs if not s.arguments]
         if len(chosen) == 1:
             yield chosen[0]
+
+    def fit_alike(self, name: str, given: tuple[Argument, ...]) -> bool:
+        """Returns whether several specialisations of a class fit these arguments, none of them better."""
+        return len(self._specialised(name, given)) > 1
+
+    def _specialised(self, name: str, given: tuple[Argument, ...]) -> list[tuple[StructTree, Bindings]]:
+        structs = self._structs.get(name, ())
+        fitting = [(s, bound) for s in structs if s.arguments and (bound := _matched(s, given)) is not None]
+        return [(s, bound) for s, bound in fitting if not bound] or fitting
 
     @cached_property
     def _structs(self) -> Mapping[str, tuple[StructTree, ...]]:

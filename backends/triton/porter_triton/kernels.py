@@ -66,12 +66,12 @@ class Kernels:
         return tuple(self._by_text.values())
 
     def _lower(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel | Refusal:
-        """The kernel by the tree's lowering; what that refuses is printed thread by thread from the SIMT IR."""
+        """The kernel, printed from the SIMT IR; where that is refused, as its tree is lowered, whose reason counts."""
+        with suppress(Refusal):
+            return thread_level_kernel(self._unit, tree, info)
         try:
             return self._lifted(tree, info)
         except Refusal as refusal:
-            with suppress(Refusal):
-                return thread_level_kernel(self._unit, tree, info)
             return refusal
 
     def _lifted(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:

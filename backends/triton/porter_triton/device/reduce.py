@@ -279,6 +279,30 @@ def block_product(value):
 
 
 @triton.jit
+def block_scan_sum(value, backward: tl.constexpr):
+    """The sum of the threads up to each one, from the last one where `backward`."""
+    return tl.cumsum(value, 0, backward).to(value.dtype)
+
+
+@triton.jit
+def block_scan_product(value, backward: tl.constexpr):
+    """The product of the threads up to each one, from the last one where `backward`."""
+    return tl.associative_scan(value, 0, multiplied, backward)
+
+
+@triton.jit
+def block_scan_max(value, backward: tl.constexpr):
+    """The maximum of the threads up to each one, from the last one where `backward`."""
+    return tl.associative_scan(value, 0, larger, backward)
+
+
+@triton.jit
+def block_scan_min(value, backward: tl.constexpr):
+    """The minimum of the threads up to each one, from the last one where `backward`."""
+    return tl.associative_scan(value, 0, smaller, backward)
+
+
+@triton.jit
 def scan_sum(value, width: tl.constexpr, backward: tl.constexpr):
     """The sum of the threads of a segment up to each one, from its end where `backward`."""
     return tl.reshape(tl.cumsum(segments(value, width), 1, backward), value.shape).to(value.dtype)

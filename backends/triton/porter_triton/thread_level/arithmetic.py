@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from porter.ir.simt.operations import COMPARISONS, MATHEMATICS
@@ -98,11 +99,7 @@ def _met(left: Expression, right: Expression, type_: Scalar) -> tuple[Expression
 def _retyped(value: Expression, type_: Scalar) -> Expression:
     """Returns a number of Python, or what is held in fewer bits, beside a value of this type."""
     assert isinstance(value.type, Scalar)
-    return (
-        value
-        if value.type.bits > type_.bits
-        else Expression(value.text, type_, value.varying, value.level, loose=True, reads=value.reads)
-    )
+    return value if value.type.bits > type_.bits else replace(value, type=type_, number=None, loose=True)
 
 
 def _one_settled(left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -295,7 +292,7 @@ def _counted_bits(p: Printer, op: Op) -> Expression:
     found = overload(name, [dtype_name(wide)])
     assert found is not None
     made = applied(p, found, [operand], wide)
-    made = Expression(made.text, wide if op.kind == "brev" else Scalar.I32, made.varying, made.level, reads=made.reads)
+    made = replace(made, type=wide if op.kind == "brev" else Scalar.I32, number=None, loose=False)
     if wide is not own and op.kind == "brev":
         made = infix(">>", Level.SHIFT, made, literal(32 - own.bits, Scalar.U32), Scalar.U32)
     if wide is not own and op.kind == "clz":

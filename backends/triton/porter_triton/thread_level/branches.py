@@ -51,6 +51,7 @@ def _masked(p: Printer, op: Op) -> None:
     if op.results or _acts(no):
         condition = p.atom(condition, "condition")
     results = []
+    chosen = condition
     for region, holds in ((yes, condition), (no, condition)):
         if not _acts(region):
             results.append(p.block(region))
@@ -60,19 +61,29 @@ def _masked(p: Printer, op: Op) -> None:
         p.others.update(_loaded_or_constant(p, region, no if is_first else yes))
         with p.under(mask):
             results.append(p.block(region))
+        if is_first and mask.lanes is not None and not mask.is_single:
+            chosen = mask.lanes  # which the accesses need, too; what other threads have matters to nobody
     for number, (result, one, other) in enumerate(zip(op.results, *results, strict=True)):
-        filled = [held for region, held in ((yes, one), (no, other)) if region.ops[-1].operands[number] in p.filled]
-        if filled:  # the other threads loaded what they have
+        sides = [(yes.ops[-1].operands[number], one), (no.ops[-1].operands[number], other)]
+        filled = [held for value, held in sides if value in p.filled]
+        if not filled and any(_is_undefined(p, value) for value, _ in sides):
+            filled = [held for value, held in sides if not _is_undefined(p, value)]
+        if filled:  # the other threads loaded what they have, or it may be anything
             p.values[result] = filled[0]
             continue
         type_ = result.type.element if isinstance(result.type, Vector) else result.type
-        parts = [where(condition, a, b, type_) for a, b in zip(flat(one), flat(other), strict=True)]
+        parts = [where(chosen, a, b, type_) for a, b in zip(flat(one), flat(other), strict=True)]
         users = p.uses.get(result, ())
         if len(users) == 1 and users[0].kind == "yield":  # right behind, for nothing else may be in between
             named = parts
         else:
             named = [part if part.is_atom else p.named(part, result.name or "value") for part in parts]
         p.values[result] = tuple(named) if isinstance(result.type, Vector) else named[0]
+
+
+def _is_undefined(p: Printer, value: Value) -> bool:
+    maker = p.makers.get(value)
+    return maker is not None and maker.kind == "undefined"
 
 
 def _loaded_or_constant(p: Printer, region: Block, other: Block) -> dict[Value, Expression]:

@@ -10,7 +10,7 @@ from porter.ir.simt.analyses.ranges import limits
 from porter.ir.simt.ops import Op, Value
 from porter.ir.simt.types import Scalar
 from porter_triton.lower.launch import Remark, RemarkKind
-from porter_triton.thread_level.arithmetic import where
+from porter_triton.thread_level.arithmetic import negated, where
 from porter_triton.thread_level.expressions import Expression, Level, combined, infix, literal, settled, to_type
 
 if TYPE_CHECKING:
@@ -86,9 +86,10 @@ def reduce(p: Printer, op: Op) -> None:
     if op.attribute("scope") == "warp":
         p.hold(op, combined(f"{p.helper('segment_product')}({value.text}, {_WARP_SIZE})", type_, value))
         return
-    text = f"{_BLOCK_REDUCTIONS[kind]}({value.text}, axis=0)" if kind in _BLOCK_REDUCTIONS else ""
+    axis = "" if value.turns else ", axis=0"
+    text = f"{_BLOCK_REDUCTIONS[kind]}({value.text}{axis})" if kind in _BLOCK_REDUCTIONS else ""
     made = combined(text or f"{p.helper('block_product')}({value.text})", type_, value)
-    p.hold(op, replace(made, varying=False))
+    p.hold(op, replace(made, varying=False, turns=False))
 
 
 def scan(p: Printer, op: Op) -> None:
@@ -98,9 +99,12 @@ def scan(p: Printer, op: Op) -> None:
     value = p.spread(p.typed(p.value(op.operands[0]), type_))
     if p.mask.lanes is not None:
         value = where(p.mask.lanes, value, literal(neutral_number(kind, type_), type_), type_)
-    width = p.threads if op.attribute("scope") == "block" else str(_WARP_SIZE)
-    backward = bool(op.attribute("backward"))
-    made = combined(f"{p.helper(_SCANS[kind])}({value.text}, {width}, {backward})", type_, value)
+    backward, is_whole = bool(op.attribute("backward")), op.attribute("scope") == "block"
+    width = p.threads if is_whole else str(_WARP_SIZE)
+    if is_whole:
+        made = combined(f"{p.helper(f'block_{_SCANS[kind]}')}({value.text}, {backward})", type_, value)
+    else:
+        made = combined(f"{p.helper(_SCANS[kind])}({value.text}, {width}, {backward})", type_, value)
     if op.attribute("exclusive"):
         first = literal(neutral_number(kind, type_), type_).text
         made = combined(f"{p.helper('scan_before')}({made.text}, {first}, {width}, {backward})", type_, made)
@@ -121,7 +125,10 @@ def neutral_number(kind: str, type_: Scalar) -> float:
 def check(p: Printer, op: Op) -> None:
     """An assertion, of the threads that run."""
     says = settled(p.value(op.operands[0]))
-    if p.mask.lanes is not None:
+    is_wrong = p.value(op.operands[0]).number == 0
+    if p.mask.lanes is not None and is_wrong:
+        says = negated(p.mask.lanes)
+    elif p.mask.lanes is not None:
         says = infix("|", Level.OR, says, Expression(f"~{p.mask.lanes.within(Level.SIGN)}", Scalar.BOOL, varying=True,
                                                      level=Level.SIGN), Scalar.BOOL)  # fmt: skip
     p.line(f"tl.device_assert({says.text}, {str(op.attribute('message'))!r})")

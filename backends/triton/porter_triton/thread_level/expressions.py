@@ -36,7 +36,8 @@ class Level(IntEnum):
 class Expression:
     """The text of a value, of the type that Triton sees.
 
-    `varying`: a tensor with an element a thread, else a scalar. `number` is what a literal is. `loose`: it may be a
+    `varying`: a tensor with an element a thread, else a scalar. `turns`: with a row for each of several iterations
+    (`tiles.py`), which has one element where it does not vary. `number` is what a literal is. `loose`: it may be a
     number of Python, which has the type of what it meets. `reads` are the variables that loops change which it reads.
     """
 
@@ -47,6 +48,7 @@ class Expression:
     number: float | None = None
     loose: bool = False
     reads: frozenset[str] = frozenset()
+    turns: bool = False
 
     def within(self, level: Level) -> str:
         """Returns the text as it may stand where the level is needed."""
@@ -121,7 +123,8 @@ def combined(text: str, type_: Scalar | Pointer, *parts: Expression, level: Leve
     """Returns a text made of the texts of `parts`."""
     is_loose = bool(parts) and level is not Level.ATOM and all(part.loose for part in parts)
     reads = frozenset[str]().union(*(part.reads for part in parts))
-    return Expression(text, type_, any(part.varying for part in parts), level, loose=is_loose, reads=reads)
+    varying, turns = any(part.varying for part in parts), any(part.turns for part in parts)
+    return Expression(text, type_, varying, level, loose=is_loose, reads=reads, turns=turns)
 
 
 def to_type(value: Expression, type_: Scalar) -> Expression:

@@ -9,18 +9,28 @@ from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
 from porter.ir.simt.builder.c_types import PointerTo, Record
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.kernel import ParameterSource, build, parameter_sources
+from porter.ir.simt.cleanup import without_dead_code
 from porter.ir.simt.ops import Function, Value
 from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.array_values import arrays_as_values
+from porter.ir.simt.transforms.bounded_loops import with_bounded_loops
 from porter.ir.simt.transforms.common import without_repetition
+from porter.ir.simt.transforms.conditions_within import with_conditions_within
 from porter.ir.simt.transforms.counted_loops import with_counted_loops
 from porter.ir.simt.transforms.dead_memory import without_dead_memory
+from porter.ir.simt.transforms.exits_at_bounds import without_exits_at_bounds
 from porter.ir.simt.transforms.folding import folded
+from porter.ir.simt.transforms.invariant_loads import with_invariant_loads_ahead
+from porter.ir.simt.transforms.joined_branches import with_joined_branches
+from porter.ir.simt.transforms.loads_ahead import with_loads_ahead
+from porter.ir.simt.transforms.masked_sums import with_masked_sums
+from porter.ir.simt.transforms.null_tests import with_null_tests_first
 from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.reductions import with_reductions
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
+from porter.ir.simt.transforms.vector_rows import with_vector_rows
 from porter.ir.simt.types import Pointer, Scalar
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
@@ -47,6 +57,7 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
     except NotExpressibleError as error:
         line = error.location.line or kernel.head.header.line
         raise Refusal(line, error.construct, error.location.file or kernel.file) from None
+    function = with_one_name_a_buffer(function, sources, launch)
     printed = print_function(prepared(function, launch), launch, kernel.head.name, sources)
     return LoweredKernel(
         kernel.head.name,
@@ -66,8 +77,24 @@ def prepared(function: Function, launch: LaunchInfo) -> Function:
     found = folded_by_ranges(folded(found), extents)
     found = folded(arrays_as_columns(found))
     found = without_dead_memory(with_reductions(without_repetition(found), block_sizes(launch)))
-    found = with_uniform_conditions(with_uniform_loops(with_counted_loops(found), extents))
+    found = folded(with_vector_rows(with_null_tests_first(found)))
+    found = with_invariant_loads_ahead(with_counted_loops(found))
+    found = without_repetition(without_exits_at_bounds(found, extents))
+    found = with_bounded_loops(with_uniform_loops(found, extents))
+    found = with_joined_branches(with_conditions_within(with_uniform_conditions(found)))
+    found = with_loads_ahead(without_repetition(with_masked_sums(found)))
     return without_repetition(folded(found))
+
+
+def with_one_name_a_buffer(function: Function, sources: Sources, launch: LaunchInfo) -> Function:
+    """Returns a function that asks one parameter where launches pass one buffer as several."""
+    by_name = {}
+    for parameter in function.parameters:
+        told = sources.get((parameter.argument, parameter.offset))
+        by_name[told.path if told is not None else parameter.value.name] = parameter.value
+    pairs = [(by_name.get(name), by_name.get(first)) for name, first in launch.same]
+    same = {one: other for one, other in pairs if one is not None and other is not None and one.type == other.type}
+    return without_dead_code(function, same)
 
 
 def block_sizes(launch: LaunchInfo) -> tuple[tuple[int, int, int], ...]:
@@ -97,6 +124,7 @@ def print_function(function: Function, launch: LaunchInfo, name: str, sources: S
         extents=extents_of(launch),
         sizes=(x, y, z),
         shared_bytes=launch.shared_bytes,
+        together=launch.together,
     )
     own = [_parameter(p, function, number, sources) for number in range(len(function.parameters))]
     begin(p, launch)

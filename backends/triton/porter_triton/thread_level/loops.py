@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from porter.ir.simt.analyses.ranges import limits
 from porter.ir.simt.ops import Block, Op, Value
 from porter.ir.simt.types import Scalar
+from porter_triton.thread_level import tiles
 from porter_triton.thread_level.arithmetic import where
 from porter_triton.thread_level.branches import declared, flat, handed
 from porter_triton.thread_level.expressions import (
@@ -36,8 +37,11 @@ _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=
 
 def counted(p: Printer, op: Op) -> None:
     """A `for`."""
-    carried = _Carried.begun(p, op.regions[0].arguments[1:], op.operands[3:], op.results)
     direction = _direction(p, op)
+    if direction > 0 and not p.uniformity.diverges(op) and (found := tiles.tile_of(p, op)) is not None:
+        tiles.together(p, op, *found, _limits(p, op))
+        return
+    carried = _Carried.begun(p, op.regions[0].arguments[1:], op.operands[3:], op.results)
     if direction == 0:
         _compared(p, op, carried)
     elif p.uniformity.diverges(op):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from porter.contract.records import symbol
+from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Op, Value, walk
 from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
@@ -139,6 +140,37 @@ def _mask(p: Printer, pointer: Expression) -> Expression | None:
     return p.mask.lanes if pointer.varying else p.some()
 
 
+def _of_one_shape(
+    p: Printer, pointer: Expression, mask: Expression | None, value: Expression | None = None
+) -> tuple[Expression, Expression | None, Expression]:
+    """Returns an address, its mask, and what is stored there, with rows where any of them has some."""
+    value = literal(0, Scalar.I32) if value is None else value
+    given = [pointer, value] if mask is None else [pointer, value, mask]
+    if not any(one.turns for one in given):
+        return pointer, mask, value
+    if any(one.varying for one in given):
+        pointer = p.spread(_with_rows(pointer))
+    if not (pointer.turns and pointer.varying) or pointer.text.endswith("[None, :]"):
+        pointer = combined(f"tl.broadcast_to({pointer.text}, [{p.rows}, {p.threads}])", pointer.type, pointer)
+    return pointer, None if mask is None else _with_rows(mask), _with_rows(value)
+
+
+def _aligned(op: Op, element: Scalar, pointer: Expression) -> Expression:
+    """Returns the addresses of rows that lie at multiples of their size, which a pointer that a run moves hides."""
+    count = dict(op.attributes).get("aligned")
+    if not isinstance(count, int) or not pointer.turns:
+        return pointer
+    text = f"tl.multiple_of({pointer.text}, ({count * element.bytes}, 1))"
+    return replace(pointer, text=text, level=Level.ATOM)
+
+
+def _with_rows(value: Expression) -> Expression:
+    """Returns what each thread has once with a row for it."""
+    if value.turns or not value.varying:
+        return value
+    return replace(value, text=f"{value.within(Level.ATOM)}[None, :]", level=Level.ATOM, turns=True)
+
+
 def _keywords(mask: Expression | None) -> str:
     return "" if mask is None else f", mask={mask.text}"
 
@@ -150,8 +182,12 @@ def load(p: Printer, op: Op) -> None:
         return
     element = _element(op)
     pointer = _moved(p, op)
+    if not pointer.varying and p.some_is_unknown() and _is_for_threads(p, op):
+        pointer = p.spread(pointer)
     mask = _mask(p, pointer)
     if not isinstance(element, Vector):
+        pointer, mask, *_ = _of_one_shape(p, pointer, mask)
+        pointer = _aligned(op, element, pointer)
         keywords = _keywords(mask)
         if (other := p.others.get(op.result)) is not None and pointer.varying and mask is not None:
             keywords += f", other={other.text}"
@@ -174,6 +210,18 @@ def load(p: Printer, op: Op) -> None:
     p.values[op.result] = tuple(Expression(name, element.element, pointer.varying) for name in names)
 
 
+def _is_for_threads(p: Printer, op: Op) -> bool:
+    """Returns whether a number is only used for what each thread has of its own.
+
+    Then each thread that runs loads it: to ask whether one does makes the block wait.
+    """
+    users = p.uses.get(op.result, ())
+    return bool(users) and all(
+        not user.regions and OPERATIONS[user.kind].effect is Effect.NONE and set(user.results) <= p.uniformity.varying
+        for user in users
+    )
+
+
 def store(p: Printer, op: Op) -> None:
     """Puts an element at an index."""
     if (held := p.arrays.place(op)) is not None:
@@ -186,7 +234,9 @@ def store(p: Printer, op: Op) -> None:
         pointer = p.spread(pointer)
     mask = _mask(p, pointer)
     if not isinstance(element, Vector):
-        p.line(f"tl.store({pointer.text}, {alone(parts[0]).text}{_keywords(mask)})")
+        pointer, mask, part = _of_one_shape(p, pointer, mask, parts[0])
+        pointer = _aligned(op, element, pointer)
+        p.line(f"tl.store({pointer.text}, {alone(part).text}{_keywords(mask)})")
         return
     if pointer.varying:
         inner = ", ".join(p.spread(p.typed(part, element.element)).text for part in parts)

@@ -67,6 +67,7 @@ class Printer:
     extents: Extents = ((1, 1024), (1, 1024), (1, 64))
     sizes: BlockExtents = (None, None, None)
     shared_bytes: int | None = None
+    together: bool = True
     lines: list[str] = field(default_factory=list)
     parameters: list[LoweredParameter] = field(default_factory=list)
     helpers: set[HelperCall] = field(default_factory=set)
@@ -77,6 +78,8 @@ class Printer:
     mask: Mask = field(default_factory=Mask)
     depth: int = 1
     touched: bool = False  # memory, since the last barrier
+    rows: int = 0  # of the tile of iterations that is printed
+    is_barrier_owed: bool = False  # before the next access
 
     def __post_init__(self) -> None:
         self.uniformity = uniformity(self.function)
@@ -85,8 +88,9 @@ class Printer:
         self.makers: Mapping[Value, Op] = makers(self.function)
         self.roots: Mapping[Value, Roots] = roots(self.function)
         digits = ThreadDigits(self.makers, self.uniformity.varying, self.sizes)
-        padded = None if None in self.sizes else 1 << (math.prod(extent or 1 for extent in self.sizes) - 1).bit_length()
-        self.arrays = BlockArrays(self.function, self.uniformity, self.uses, digits, padded, self.shared_bytes)
+        known = [extent or 1 for extent in self.sizes]
+        self.padded = None if None in self.sizes else 1 << (math.prod(known) - 1).bit_length()
+        self.arrays = BlockArrays(self.function, self.uniformity, self.uses, digits, self.padded, self.shared_bytes)
         self.tensors: dict[Value, Tensor] = {}
         self.others: dict[Value, Expression] = {}  # what threads load that do not run
         self.filled: set[Value] = set()  # loads that have that in them
@@ -94,6 +98,7 @@ class Printer:
         self.is_ordered = needs_order(self.function, self.arrays.roots)
         self.has_fences = any(_is_fence(op) for op in walk(self.function.body))
         self._blocks: dict[Op, Block] = {}
+        self._holders: dict[Block, Op] = {}
         self._somes: list[dict[str, Expression]] = [{}]
         self._note_blocks(self.function.body)
 
@@ -101,6 +106,7 @@ class Printer:
         for op in block.ops:
             self._blocks[op] = block
             for region in op.regions:
+                self._holders[region] = op
                 self._note_blocks(region)
 
     # What values are.
@@ -136,6 +142,9 @@ class Printer:
         """Returns a value as a tensor with an element a thread."""
         if value.varying:
             return value
+        if value.turns:
+            text = f"tl.broadcast_to({value.text}, [{self.rows}, {self.threads}])"
+            return replace(combined(text, value.type, value), varying=True)
         if value.number is None:
             value = settled(value)
             return replace(
@@ -157,6 +166,28 @@ class Printer:
             text = f"{pointer.within(Level.ATOM)}.to(tl.pointer_type({kind}))"
         return combined(text, target, pointer)
 
+    def is_exchanged(self, value: Value) -> bool:
+        """Returns whether threads hand each other a value, or what control makes of it."""
+        waiting, seen = [value], {value}
+        while waiting:
+            held = waiting.pop()
+            for user in self.uses.get(held, ()):
+                if _hands_over(user) or self.arrays.place(user) is not None:
+                    return True
+                for result in (*user.results, *self._handed(user, held)):
+                    if result not in seen:
+                        seen.add(result)
+                        waiting.append(result)
+        return False
+
+    def _handed(self, end: Op, value: Value) -> Sequence[Value]:
+        """Returns what a value becomes that a region hands on."""
+        if end.kind != "yield":
+            return ()
+        holder = self._holders[self._blocks[end]]
+        arguments = [argument for region in holder.regions for argument in region.arguments]
+        return (*holder.results, *arguments) if value in end.operands else ()
+
     # What is written.
 
     def line(self, text: str) -> None:
@@ -167,20 +198,20 @@ class Printer:
         """Writes a barrier, unless nobody has touched memory since the one before."""
         if self.touched and self.is_ordered:
             self.line("tl.debug_barrier()")
-            self.touched = False
+            self.touched = self.is_barrier_owed = False
 
     def assign(self, name: str, value: Expression) -> Expression:
         """Writes `name = value`; returns the variable."""
         self.line(f"{name} = {value.text}")
-        return Expression(name, value.type, value.varying, loose=value.loose)
+        return Expression(name, value.type, value.varying, loose=value.loose, turns=value.turns)
 
-    def declare(self, wanted: str, type_: object, *, varying: bool) -> str:
+    def declare(self, wanted: str, type_: object, *, varying: bool, turns: bool = False) -> str:
         """Returns a name that nothing else has which is visible here."""
-        return self.names.declare(symbol(wanted), (type_, varying))
+        return self.names.declare(symbol(wanted), (type_, varying, turns))
 
     def named(self, value: Expression, wanted: str) -> Expression:
         """Writes an assignment; returns the variable."""
-        return self.assign(self.declare(wanted, value.type, varying=value.varying), value)
+        return self.assign(self.declare(wanted, value.type, varying=value.varying, turns=value.turns), value)
 
     def atom(self, value: Expression, wanted: str) -> Expression:
         """Returns a value as what may be repeated, which is a variable where it is none yet."""
@@ -219,7 +250,7 @@ class Printer:
     def narrowed(self, condition: Expression, op: Op | None = None) -> Mask:
         """Returns the threads that run where a condition holds, which is that of the branch `op`."""
         before = self.mask
-        if not condition.varying:
+        if not condition.varying and not condition.turns:
             condition = self.spread(settled(condition))
         lanes = condition
         if before.lanes is not None:
@@ -279,6 +310,11 @@ class Printer:
         self._somes[-1][lanes.text] = found
         return found
 
+    def some_is_unknown(self) -> bool:
+        """Returns whether nothing says yet whether any thread runs."""
+        lanes = self.mask.lanes
+        return not (lanes is None or self.mask.is_certain or any(lanes.text in known for known in self._somes))
+
     # The walk.
 
     def block(self, block: Block) -> Sequence[Held]:
@@ -293,6 +329,8 @@ class Printer:
         from porter_triton.thread_level.printers import PRINTERS  # noqa: PLC0415 - which print regions by this
 
         if op in self.needed_barriers:
+            self.barrier()
+        if self.is_barrier_owed and any(inner.kind in ("load", "store", "atomic") for inner in walk(Block((), (op,)))):
             self.barrier()
         if any(result in self.arrays.places for result in op.results):
             return  # an address in an array that is a value
@@ -309,7 +347,7 @@ class Printer:
         result = op.result
         users = self.uses.get(result, ())
         made = self._with_sign(result, made, users)
-        inline = made.is_atom or not users
+        inline = made.is_atom or not users or made.text.endswith((" is None", " is not None"))
         if not result.name and len(users) == 1 and self._blocks[users[0]] is self._blocks[op]:
             inline = inline or (
                 len(made.text) <= _LONGEST and OPERATIONS[op.kind].effect in (Effect.NONE, Effect.EXCHANGE)
@@ -333,9 +371,15 @@ class Printer:
 
 def any_lane(lanes: Expression) -> Expression:
     """Returns whether a condition holds in some thread."""
-    counted = combined(f"tl.max({lanes.within(Level.ATOM)}.to(tl.int32), axis=0)", Scalar.I32, lanes)
-    counted = replace(counted, varying=False)
+    axis = "" if lanes.turns else ", axis=0"
+    counted = combined(f"tl.max({lanes.within(Level.ATOM)}.to(tl.int32){axis})", Scalar.I32, lanes)
+    counted = replace(counted, varying=False, turns=False)
     return infix("!=", Level.COMPARISON, counted, literal(0, Scalar.I32), Scalar.BOOL)
+
+
+def _hands_over(op: Op) -> bool:
+    """Returns whether threads are given what others have, each of them something else."""
+    return op.kind in ("shuffle", "scan", "vote") or (op.kind == "reduce" and op.attribute("scope") == "warp")
 
 
 def _is_fence(op: Op) -> bool:

@@ -7,10 +7,10 @@ import triton.language as tl
 @triton.jit
 def doubled(x, n: tl.int32, BLOCK_SIZE: tl.constexpr):
     tid = tl.arange(0, BLOCK_SIZE)
-    # half_refused.cu:3-4
     i = tl.program_id(0) * BLOCK_SIZE + tid
     mask = i < n
-    tl.store(x + i, tl.load(x + i, mask=mask) * 2.0, mask=mask)
+    value = tl.load(x + i, mask=mask)
+    tl.store(x + i, value * 2.0, mask=mask)
 
 
 def launch_doubled(x, n):

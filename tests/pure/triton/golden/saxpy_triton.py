@@ -7,11 +7,11 @@ import triton.language as tl
 @triton.jit
 def saxpy(x, y, a: tl.float32, n: tl.int32, BLOCK_SIZE: tl.constexpr):
     tid = tl.arange(0, BLOCK_SIZE)
-    # saxpy.cu:3-5
     i = tl.program_id(0) * BLOCK_SIZE + tid
     mask = i < n
-    value = tl.load(y + i, mask=mask)
-    tl.store(y + i, a * tl.load(x + i, mask=mask) + value, mask=mask)
+    value = tl.load(x + i, mask=mask)
+    value_2 = tl.load(y + i, mask=mask)
+    tl.store(y + i, a * value + value_2, mask=mask)
 
 
 def launch_saxpy(x, y, a, n, *, grid, block, shared_bytes=0):
