@@ -108,7 +108,7 @@ class _Kernel:
             and not any(isinstance(node, ast.Subscript) for node in self._nodes)
             and all(_is_lanewise(call, self._module) for call in self._nodes if isinstance(call, ast.Call))
             and all(self._is_tile(node) for node in (*self.places, *(n for n in named if n.id == self._parameter)))
-            and all(self._is_place(node) for node in named if node.id == lanes)
+            and all(self._is_place(node) for node in named if node.id in {lanes, *self._cast_lanes})
         )
 
     @property
@@ -124,6 +124,28 @@ class _Kernel:
                     if last_name(function) == "arange" and self._parameter:
                         return name if sum(_stores(n, name) for n in self._nodes) == 1 else ""
         return ""
+
+    @cached_property
+    def _cast_lanes(self) -> frozenset[str]:
+        """The variables that have the numbers of the lanes in another type, and get no other value."""
+        found = set()
+        for node in self._nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    made = _uncast(value)
+                    is_cast = made is not value and isinstance(made, ast.Name) and made.id == self._lanes
+                    if is_cast and sum(_stores(n, name) for n in self._nodes) == 1:
+                        found.add(name)
+        return frozenset(found)
+
+    def _with_casts(self, node: ast.expr) -> ast.expr:
+        """Returns a node with the casts around it."""
+        while True:
+            parent = self._parents.get(id(node))
+            outer = self._parents.get(id(parent)) if isinstance(parent, ast.Attribute) else parent
+            if not isinstance(outer, ast.Call) or _uncast(outer) is not _uncast(node):
+                return node
+            node = outer
 
     def _is_tile(self, node: ast.expr) -> bool:
         """Returns whether a width stands where it says how wide a tile is, or by how many tiles something goes on."""
@@ -146,7 +168,10 @@ class _Kernel:
         """Returns whether the numbers of lanes stand where they are added to the beginning of a tile, or one is
         picked.
         """
+        node = self._with_casts(node)
         match self._parents.get(id(node)):
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                return name in self._cast_lanes
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._begins_tile(right if left is node else left)
             case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):

@@ -346,6 +346,8 @@ def converted(p: Printer, of: Value, value: Expression, source: Scalar, target: 
     """Returns a number in another type, as C converts it."""
     if value.number is not None and not target.is_float and not source.is_float:
         return to_type(value, target)
+    if p.is_extent(value) and not target.is_float and target.bits >= source.bits:
+        return replace(value, type=target)  # a number of Python is as wide as what it meets
     if target is Scalar.BOOL:
         return infix("!=", Level.COMPARISON, settled(value), literal(0, source), Scalar.BOOL)
     if source.is_float and not target.is_float and target.bits < Scalar.I32.bits:  # CUDA converts to 32 bits first

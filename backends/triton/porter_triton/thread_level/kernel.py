@@ -22,6 +22,7 @@ from porter.ir.simt.transforms.exits_at_bounds import without_exits_at_bounds
 from porter.ir.simt.transforms.folding import folded
 from porter.ir.simt.transforms.invariant_loads import with_invariant_loads_ahead
 from porter.ir.simt.transforms.joined_branches import with_joined_branches
+from porter.ir.simt.transforms.joined_stores import with_joined_stores
 from porter.ir.simt.transforms.loads_ahead import with_loads_ahead
 from porter.ir.simt.transforms.masked_sums import with_masked_sums
 from porter.ir.simt.transforms.null_tests import with_null_tests_first
@@ -77,7 +78,7 @@ def prepared(function: Function, launch: LaunchInfo) -> Function:
     found = folded_by_ranges(folded(found), extents)
     found = folded(arrays_as_columns(found))
     found = without_dead_memory(with_reductions(without_repetition(found), block_sizes(launch)))
-    found = folded(with_vector_rows(with_null_tests_first(found)))
+    found = folded(with_vector_rows(with_null_tests_first(with_joined_stores(found))))
     found = with_invariant_loads_ahead(with_counted_loops(found))
     found = without_repetition(without_exits_at_bounds(found, extents))
     found = with_bounded_loops(with_uniform_loops(found, extents))

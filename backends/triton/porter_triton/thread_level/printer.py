@@ -133,6 +133,11 @@ class Printer:
         """Returns a coordinate of the thread or block, or an extent."""
         return self.coordinates[kind, axis]
 
+    def is_extent(self, value: Expression) -> bool:
+        """Returns whether a value is an extent of the block, which is a constexpr."""
+        extents = [held for (kind, _), held in self.coordinates.items() if kind == "block_extent"]
+        return value.number is None and any(value.text == extent.text for extent in extents)
+
     def is_null(self, value: Value) -> bool:
         """Returns whether a pointer is the null pointer."""
         maker = self.makers.get(value)

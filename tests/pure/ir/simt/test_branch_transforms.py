@@ -7,6 +7,7 @@ import pytest
 from porter.ir.simt.ops import Function
 from porter.ir.simt.transforms.conditions_within import with_conditions_within
 from porter.ir.simt.transforms.joined_branches import with_joined_branches
+from porter.ir.simt.transforms.joined_stores import with_joined_stores
 from porter.ir.simt.transforms.masked_sums import with_masked_sums
 from porter.ir.simt.transforms.null_tests import with_null_tests_first
 from tests.pure.ir.simt.test_transforms import check, leaves_alone
@@ -172,7 +173,39 @@ if %1 {
     ),
 }
 
+STORES = """
+%0 = constant {value = 0.0} : f32
+%1 = load %x, %n : f32
+%2 = gt %1, %0 : bool
+if %2 {
+  store %x, %n, %0
+} {
+  %3 = mul %1, %1 : f32
+  store %x, %n, %3
+}
+"""
+CHANGED["two stores to one place"] = (
+    with_joined_stores,
+    STORES,
+    """
+%0 = constant {value = 0.0} : f32
+%1 = load %x, %n : f32
+%2 = gt %1, %0 : bool
+%3 = if %2 : f32 {
+  yield %0
+} {
+  %4 = mul %1, %1 : f32
+  yield %4
+}
+store %x, %n, %3
+""",
+)
+
 ALONE: dict[str, tuple[Transform, str]] = {
+    "stores to two places": (
+        with_joined_stores,
+        STORES.replace("store %x, %n, %0", "store %x, %n.1, %0").replace("%2 = gt", "%n.1 = add %n, %n : i32\n%2 = gt"),
+    ),
     "a sum that may be -0": (
         with_masked_sums,
         """
