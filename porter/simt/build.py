@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 from porter.contract.contract import EntryKind
@@ -99,9 +100,10 @@ def _bare(failed: Unit, narrowed: Callable[[Unit], Iterator[Unit]]) -> tuple[Bui
     Those that still fail are tried without the ones that mention what does not build.
     """
     callees, built = failed.request.callees, dict[int, Built]()
-    left = list(range(len(callees)))
+    left, absent = list(range(len(callees))), tuple[str, ...]()
     for bare in narrowed(failed) if left else ():
-        built |= zip(left, _without_absent(bare.calling(*(callees[i] for i in left))), strict=True)
+        made, absent = _without_absent(bare.calling(*(callees[i] for i in left)), absent)
+        built |= zip(left, made, strict=True)
         left = [i for i in left if not isinstance(built[i], Executable)]
         if not left:
             break
@@ -117,13 +119,16 @@ def _unconcerned(failed: Unit, built: Mapping[int, Built]) -> list[int]:
     return [i for i in built if not errors & failed.calling(failed.request.callees[i]).lines]
 
 
-def _without_absent(bare: Unit) -> tuple[Built, ...]:
-    """Built with nothing for every header that is not there, and then without bodies that need what these define."""
-    absent = list[str]()
+def _without_absent(bare: Unit, known: tuple[str, ...]) -> tuple[tuple[Built, ...], tuple[str, ...]]:
+    """Built with nothing for every header that is not there, and then without bodies that need what these define.
+
+    Also returns these headers; `known` are those that were found before not to be there.
+    """
+    absent, bare = known, reduce(Unit.treating_as_empty, known, bare)
     built = _built(bare)
     for _ in range(_MOST_ROUNDS):
         if name := missing_header(built[0]):
-            absent.append(name)
+            absent = (*absent, name)
             fewer: Unit | None = bare.treating_as_empty(name)
         else:
             fewer = bare.without_host_code(_failing(built)) if absent else None
@@ -131,7 +136,7 @@ def _without_absent(bare: Unit) -> tuple[Built, ...]:
             break
         bare = fewer
         built = _built(bare)
-    return tuple(replace(one, absent=tuple(absent)) if isinstance(one, Executable) else one for one in built)
+    return tuple(replace(one, absent=absent) if isinstance(one, Executable) else one for one in built), absent
 
 
 def _failing(built: Sequence[Built]) -> frozenset[tuple[str, int]]:
