@@ -8,15 +8,25 @@ import typer
 
 from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, cache_folder
+from porter.cli.search import EvaluatorOption
+from porter.errors import UsageError
 
 WarmFlag = Annotated[bool, typer.Option("--warm", help="First build what all ports share; this takes a minute, once.")]
 
 
-def doctor(context: typer.Context, warm: WarmFlag = False, json: JsonFlag = False, debug: DebugFlag = False) -> int:
-    """Show what this machine can do for each platform, and what it lacks."""
+def doctor(
+    context: typer.Context,
+    warm: WarmFlag = False,
+    evaluator: EvaluatorOption = "",
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Show what this machine can do for each platform, and what it lacks; with --evaluator what another one can."""
     from porter.report.machine import examine, machine_document, machine_text, start_workers
 
     console: Console = context.obj
+    if evaluator:
+        return _elsewhere(evaluator, console, warm=warm)
     if warm:
         _warm(console)
     with console.progress() as step:
@@ -31,3 +41,20 @@ def _warm(console: Console) -> None:
 
     with console.progress() as step:
         warm(cache_folder(), step)
+
+
+def _elsewhere(url: str, console: Console, *, warm: bool) -> int:
+    from dataclasses import replace
+
+    from porter.cli.serve import server_at
+    from porter.report.machine import machine_text
+    from porter.serve.report import report_document, report_text
+
+    if warm:
+        raise UsageError("--warm builds on this machine, and --evaluator names another one")
+    report = replace(server_at(url), patience_s=0.0).report()
+    if console.json:
+        console.document(report_document(report))
+    else:
+        console.show(machine_text(report.machine).append("\n").append_text(report_text(report)))
+    return 0

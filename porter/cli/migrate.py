@@ -33,6 +33,7 @@ from porter.cli.search import (
     AxesOption,
     BaseUrlOption,
     EvaluationsOption,
+    EvaluatorOption,
     JobsOption,
     ModelOption,
     ModelSetOption,
@@ -95,6 +96,7 @@ def migrate(
     model_set: ModelSetOption = None,
     recording: RecordingOption = None,
     axes: AxesOption = "",
+    evaluator: EvaluatorOption = "",
     resume: ResumeFlag = False,
     seed: SeedOption = None,
     out: OutOption = Path("porter-out"),
@@ -126,11 +128,15 @@ def migrate(
     timed = not missing_device()
     asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
-        refuse_without_rounds(evaluations=evaluations, seconds=seconds, resume=resume, axes=axes)
+        refuse_without_rounds(evaluations=evaluations, seconds=seconds, resume=resume, axes=axes, evaluator=evaluator)
     asked = [replace(one, follow=parse_follow(follow)) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     asked_model = model_of(model, base_url, models, model_set, recording)
-    search = search_of(budget, seed, jobs, asked_model, again=resume, console=console, axes=axes) if rounds else None
+    search = None
+    if rounds:
+        search = search_of(
+            budget, seed, jobs, asked_model, again=resume, console=console, axes=axes, evaluator=evaluator
+        )
     asking = asking_of(asked_model, tokens, console)
     choice = choosing(jobs or cores()) if timed else None
     wishes = tuple(Wish(options, build, console.allowances, search, asking, choice) for options in asked)

@@ -91,6 +91,15 @@ AxesOption = Annotated[
     ),
 ]
 ResumeFlag = Annotated[bool, typer.Option("--resume", help="Continue the search in the output folder.")]
+EvaluatorOption = Annotated[
+    str,
+    typer.Option(
+        "--evaluator",
+        metavar="URL",
+        help="Evaluate candidates on another machine, where `porter serve` runs; its token is read from "
+        "PORTER_EVALUATOR_TOKEN.",
+    ),
+]
 JobsOption = Annotated[
     int,
     typer.Option(
@@ -117,12 +126,22 @@ class Spending:
 
 
 def search_of(
-    budget: Budget, seed: int | None, jobs: int, model: Profile | None, *, again: bool, console: Console, axes: str = ""
+    budget: Budget,
+    seed: int | None,
+    jobs: int,
+    model: Profile | None,
+    *,
+    again: bool,
+    console: Console,
+    axes: str = "",
+    evaluator: str = "",
 ) -> SearchOptions:
     """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on.
 
-    Raises `UsageError` for axes that there are not.
+    Candidates are evaluated at the URL `evaluator`, here where that is empty. Raises `UsageError` for axes that there
+    are not, and `MachineError` where no server answers.
     """
+    from porter.cli.serve import evaluators_at
     from porter.evolve.run import SearchOptions
     from porter.evolve.traits import MECHANISM, checked_preset
 
@@ -130,7 +149,14 @@ def search_of(
         model.models(budget.tokens)  # raises at once what would be raised when the port is proven
     apart = checked_preset(axes or MECHANISM)
     return SearchOptions(
-        budget, seed or 0, jobs=jobs or cores(), model=model, again=again, axes=apart, tell=console.warn
+        budget,
+        seed or 0,
+        jobs=jobs or cores(),
+        model=model,
+        again=again,
+        axes=apart,
+        tell=console.warn,
+        evaluators=evaluators_at(evaluator),
     )
 
 
@@ -213,10 +239,12 @@ def resume(
     models: ModelsOption = None,
     model_set: ModelSetOption = None,
     time_limit: TimeLimitOption = 20.0,
+    evaluator: EvaluatorOption = "",
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Continue a search; --model and --base-url ask another model."""
+    from porter.cli.serve import evaluators_at
     from porter.evaluate.migration import MigrateOptions
     from porter.evolve.run import resume as go_on
     from porter.report.improved import improved_document, improved_text
@@ -227,8 +255,9 @@ def resume(
     )
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     profile = model_of(model, base_url, models, model_set, None)
+    place = evaluators_at(evaluator)
     with console.progress() as step:
-        improved = go_on(run, options, budget, jobs or cores(), step, profile, console.warn)
+        improved = go_on(run, options, budget, jobs or cores(), step, profile, console.warn, place)
     console.document(improved_document(improved)) if json else console.show(improved_text(improved))
     return DONE if improved.best is not None else FELL_SHORT
 

@@ -89,10 +89,10 @@ class DeviceLock:
 def _opened(path: Path) -> Iterator[int]:
     """The lock file, which any user may hold: the permissions of whoever made it must not shut the others out."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FOR_ALL_USERS)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FOR_ALL_USERS)
         os.fchmod(descriptor, _FOR_ALL_USERS)
     except FileExistsError:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         yield descriptor
     finally:

@@ -10,6 +10,7 @@ import ctypes
 import os
 import platform
 import struct
+import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,22 +73,47 @@ def confine(
         _install(libc, _filter(_CALLS[platform.machine()], programs))
 
 
+def confine_reading(*folders: Path) -> None:
+    """From here on this thread, and all that it starts, opens files for reading below `folders` only.
+
+    What is open stays so, and writing is left as it is.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    refer = _REFER if libc.syscall(_CREATE_RULESET, None, 0, 1) >= 2 else 0  # else nothing may be moved at all
+    _restrict(libc, _READ | refer, [(Path("/"), refer), *((one, _READ | refer) for one in folders if one.is_dir())])
+
+
+def python_and_system() -> tuple[Path, ...]:
+    """Returns the folders that Python imports from, and those of the system: nobody's own files lie there."""
+    packages = (sys.prefix, sys.base_prefix, *sys.path)
+    system = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/dev")
+    return tuple(Path(place) for place in (*packages, *system) if place)
+
+
 def _restrict_files(
     libc: ctypes.CDLL, folders: Iterable[Path], files: Iterable[Path], readable: Collection[Path]
 ) -> None:
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
-    if version < 1:
-        return
     access = _WRITE_FILE | _REMOVE_AND_MAKE | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
     read = _READ if readable else 0
-    wanted = struct.pack("<Q", access | read)
-    ruleset = libc.syscall(_CREATE_RULESET, wanted, len(wanted), 0)
-    if ruleset < 0:
-        return
     written = access & (_WRITE_FILE | _TRUNCATE)  # what a rule for a file may allow
     single = ((file, written) for file in (Path(os.devnull), *files) if not file.is_dir())
     reading = ((place, read) for place in readable if place.is_dir())
-    for path, allowed in (*((folder, access | read) for folder in folders), *reading, *single):
+    _restrict(libc, access | read, (*((folder, access | read) for folder in folders), *reading, *single))
+
+
+def _restrict(libc: ctypes.CDLL, access: int, rules: Iterable[tuple[Path, int]]) -> None:
+    """Refuses this thread all of `access` but what `rules` allow below places; nothing where there is no Landlock."""
+    if libc.syscall(_CREATE_RULESET, None, 0, 1) < 1:
+        return
+    wanted = struct.pack("<Q", access)
+    ruleset = libc.syscall(_CREATE_RULESET, wanted, len(wanted), 0)
+    if ruleset < 0:
+        return
+    for path, allowed in rules:
+        if not allowed:
+            continue
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("<Qi", allowed, parent), 0)
         os.close(parent)

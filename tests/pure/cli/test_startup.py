@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-HEAVY = {"torch", "numpy", "tree_sitter", "triton", "transformers", "rich.console"}
+HEAVY = {"torch", "numpy", "tree_sitter", "triton", "transformers", "rich.console", "fastapi"}
 COMMANDS = ["migrate", "inspect", "verify", "bench", "record", "regress", "report", "resume", "replay", "watch", "runs"]
-COMMANDS += ["export", "explain", "doctor", "suite", "survey", "backend"]
+COMMANDS += ["export", "explain", "doctor", "suite", "survey", "backend", "serve"]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])

@@ -22,6 +22,8 @@ from porter.evolve.budget import Budget
 from porter.evolve.journal import NAME
 from porter.evolve.run import choosing
 from porter.report.machine import examine
+from porter.serve.access import TOKEN
+from tests.toolchain.serve.server_process import SECRET, ServerProcess
 
 SOURCE = """\
 #define THREADS 1024
@@ -108,6 +110,19 @@ def test_what_was_killed_goes_on_as_if_it_had_not_been(searched, tmp_path):
     process.wait()
     assert main(["resume", str(run), "--rounds", "2"]) == 0
     assert without_clock(run) == without_clock(whole)
+
+
+def test_a_search_over_http_has_the_journal_that_it_has_here(searched, tmp_path, monkeypatch):
+    pytest.importorskip("fastapi")
+    source, whole = searched
+    server = ServerProcess.begin(tmp_path / "state")
+    try:
+        monkeypatch.setenv(TOKEN, SECRET)
+        words = ["migrate", str(source), "--target", "triton", "-o", str(tmp_path / "out"), *KERNELS, *ROUNDS]
+        assert main([*words, "--evaluator", server.url]) == 0
+    finally:
+        server.kill()
+    assert without_clock(tmp_path / "out" / "scale.triton.search") == without_clock(whole)
 
 
 def test_without_a_verified_port_there_is_nothing_to_search(tmp_path, capsys):

@@ -9,7 +9,6 @@ import ast
 import io
 import os
 import pickle
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +22,7 @@ from porter.contract.dtype import DType
 from porter.launch_plan.steps import Input, Number, Return, Scalar, TensorView
 from porter.launch_plan.wire import encode
 from porter.simt.job import FaultKind
-from porter.worker.confine import confine
+from porter.worker.confine import confine, python_and_system
 from porter.worker.frames import read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.models import Models
@@ -97,18 +96,11 @@ def serve(arguments: list[str]) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     path = Path(arguments[0])
     server = _Server(path, questions, replies)
-    confine(readable=_readable(path.parent))
+    confine(readable=(path.parent, *python_and_system()))  # no answers that lie about
     write_frame(replies, b"")
     while (frame := read_frame(questions)) is not None:
         for request in pickle.loads(frame):
             write_frame(replies, encode(server.answer(request)).encode())
-
-
-def _readable(folder: Path) -> tuple[Path, ...]:
-    """Returns what the module may read: itself, what Python imports, the system. No answers that lie about."""
-    packages = (sys.prefix, sys.base_prefix, *sys.path)
-    system = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/dev")
-    return (folder, *(Path(place) for place in (*packages, *system) if place))
 
 
 class _Server:

@@ -1,0 +1,140 @@
+"""`porter serve`: candidates of searches elsewhere, evaluated on this machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from porter.cli.console import Console
+from porter.cli.options import LONGEST_S, DebugFlag, cache_folder, checked_file, cores, named_path
+from porter.errors import DONE, UsageError
+
+if TYPE_CHECKING:
+    from porter.evolve.evaluation import Evaluators
+    from porter.serve.client import Server
+
+HostOption = Annotated[str, typer.Option("--host", metavar="NAME", help="The address to listen on.")]
+PortOption = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        parser=named_path,
+        help="The token that clients have to show; else it is read from PORTER_EVALUATOR_TOKEN.",
+    ),
+]
+CertificateOption = Annotated[
+    Path | None, typer.Option("--tls-cert", metavar="FILE", parser=named_path, help="A certificate for HTTPS, as PEM.")
+]
+KeyOption = Annotated[
+    Path | None, typer.Option("--tls-key", metavar="FILE", parser=named_path, help="The key of the certificate.")
+]
+StateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--state", metavar="DIR", parser=named_path, help="The folder for the queue and its results, kept between runs."
+    ),
+]
+DeviceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--device", metavar="ID", help="A device to serve, as in CUDA_VISIBLE_DEVICES; repeatable. Each has a queue."
+    ),
+]
+ServeJobsOption = Annotated[
+    int,
+    typer.Option(
+        "--jobs", metavar="N", min=0, help="Candidates evaluated at once for each device; 0 means one for each core."
+    ),
+]
+QueueOption = Annotated[
+    int, typer.Option("--queue", metavar="N", min=1, help="Requests that may wait for each device; more are put off.")
+]
+RunLimitOption = Annotated[
+    float,
+    typer.Option(
+        "--time-limit", metavar="S", min=0.1, max=LONGEST_S, help="The most processor time that one run may ask for."
+    ),
+]
+
+
+def serve(
+    context: typer.Context,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8900,
+    token_file: TokenFileOption = None,
+    tls_cert: CertificateOption = None,
+    tls_key: KeyOption = None,
+    state: StateOption = None,
+    device: DeviceOption = None,
+    jobs: ServeJobsOption = 0,
+    queue: QueueOption = 256,
+    time_limit: RunLimitOption = 60.0,
+    debug: DebugFlag = False,
+) -> int:
+    """Evaluate candidates for searches on other machines."""
+    from rich.text import Text
+
+    from porter.serve.access import find_token, forget_token
+    from porter.serve.server import ServeOptions, check, devices_here
+    from porter.serve.server import serve as run
+
+    if (tls_cert is None) is not (tls_key is None):
+        raise UsageError("--tls-cert and --tls-key belong together")
+    tls = (tls_cert, tls_key) if tls_cert is not None and tls_key is not None else None
+    for file in tls or ():
+        checked_file(file)
+    token = find_token(token_file, os.environ)
+    forget_token()
+    options = ServeOptions(
+        host=host,
+        port=port,
+        token=token,
+        state=state or state_folder(),
+        cache=cache_folder(),
+        devices=tuple(device or devices_here(os.environ)),
+        jobs=jobs or cores(),
+        most_queued=queue,
+        time_limit_s=time_limit,
+        environment=dict(os.environ),
+        tls=tls,
+    )
+    check(options)
+    console: Console = context.obj
+    console.how_to_go_on = f"the same command goes on with the queue in {options.state}"
+    run(options, lambda line: console.show(Text(line)))
+    return DONE
+
+
+def state_folder() -> Path:
+    """Returns where a server keeps its queue: in porter's folder of the user's state."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "porter" / "serve"
+
+
+def evaluators_at(url: str) -> Evaluators:
+    """Returns where candidates are evaluated: the server at `url`, this machine where that is empty.
+
+    Raises `UsageError` for what is no address or no token, and `MachineError` where nobody answers now.
+    """
+    from porter.evolve.local import ThisMachine
+
+    if not url:
+        return ThisMachine()
+    from porter.serve.client import AnotherMachine
+
+    server = server_at(url)
+    replace(server, patience_s=0.0).check()  # better now than once a port is proven
+    return AnotherMachine(server)
+
+
+def server_at(url: str) -> Server:
+    """Returns the server at `url`. Raises `UsageError` for what is no address or no token."""
+    from porter.serve.access import find_token
+    from porter.serve.client import Server
+
+    return Server(url, find_token(None, os.environ))

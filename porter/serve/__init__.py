@@ -1,0 +1,1 @@
+"""Candidates evaluated on another machine: the server on it, and the client that a search has."""
