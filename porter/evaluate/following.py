@@ -25,17 +25,18 @@ def without_formula(followed: Migration) -> str:
         if entry.choice:
             return f"{entry.name} has an outcome of its own, and a formula has none for a single choice"
         if others := _other_types(entry):
-            return f"{entry.name} computes in {', '.join(others)}, too, and its formula is written for one type"
+            return f"{entry.name} takes {', '.join(others)}, too, for which its formula is not written"
     return ""
 
 
 def _other_types(entry: EntryOutcome) -> list[str]:
-    """Returns the element types that the port was found equal in besides those of its contract."""
+    """Returns the types of whole numbers that the port was found equal in besides those of its contract."""
     if not isinstance(entry.outcome, Equal):
         return []
     compared = {check.name for check in entry.outcome.checked}
     found = {dtype for w in entry.contract.workloads if w.name in compared for dtype in w.dtypes.values()}
-    return sorted(str(dtype) for dtype in found - {tensor.dtype for tensor in entry.contract.tensors})
+    own = {tensor.dtype for tensor in entry.contract.tensors}
+    return sorted(str(dtype) for dtype in found - own if not dtype.is_float)
 
 
 def lesser(anew: Migration, followed: Migration) -> str:

@@ -12,11 +12,13 @@ from porter.backend import Port, Target
 from porter.contract.contract import Contract, EntryKind, ScalarArg
 from porter.contract.dtype import DType
 from porter.contract.expressions import evaluate, number
+from porter.contract.materialise import retyped
 from porter.contract.syntax import ExpressionError
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.evaluate.outcome import Equal
 from porter.findings import Finding, Severity
 from porter.ir.tensor.program import TensorProgram
+from porter.ir.tensor.retyped import retyped as program_of_types
 from porter.ir.tile.program import Operator
 from porter.registry import find_backend
 from porter.schedule.nests import Nest, nests
@@ -134,7 +136,14 @@ def formula_of(source: Source, target: Target, options: MigrateOptions, progress
     found = lift(source, replace(options, target=""), progress)
     if not found:
         raise NotSchedulableError("it has no entry")
-    return Formula(source, target, tuple(map(_entry, found)))
+    entries = tuple(map(_entry, found))
+    of_all_types = tuple(typed for entry in entries for typed in (entry, *of_other_types(entry)))
+    formula = Formula(source, target, of_all_types)
+    try:
+        formula.port()
+    except NotSchedulableError:  # a printer may not tell some types apart
+        return Formula(source, target, entries)
+    return formula
 
 
 def _rests_on(entry: Entry) -> Finding:
@@ -153,6 +162,21 @@ def _entry(lifted: Lifted) -> Entry:
         raise NotSchedulableError(f"{name} computes something else for each choice of its arguments")
     (program,) = lifted.programs
     return Entry(contract, program)
+
+
+def of_other_types(entry: Entry) -> Iterator[Entry]:
+    """Yields the entry for each choice of other floats that a workload of its contract has.
+
+    The formula was found for one type. That it is the source's for another one, too, is shown where a port is judged.
+    """
+    seen = [tuple(tensor.dtype for tensor in entry.contract.tensors)]
+    for workload in entry.contract.workloads:
+        contract = retyped(entry.contract, workload)
+        types = tuple(tensor.dtype for tensor in contract.tensors)
+        changes = [pair for pair in zip(types, seen[0], strict=True) if pair[0] is not pair[1]]
+        if types not in seen and all(now.is_float and before.is_float for now, before in changes):
+            seen.append(types)
+            yield Entry(contract, program_of_types(entry.program, workload.dtypes))
 
 
 class Sizes(dict[str, Fraction]):

@@ -63,13 +63,13 @@ def test_a_formula_is_not_sought_where_nothing_could_come_of_it(judged, kind, ou
     assert "no launcher" in without_formula(replace(kernels, entries=()))
 
 
-def test_a_formula_is_not_sought_for_one_of_several_element_types(judged):
-    kernels = judged(verified("odd", "double"))
+def test_a_formula_is_not_sought_where_the_source_takes_other_whole_numbers(judged):
+    kernels = judged(verified("odd", "indices"))
     (entry,) = kernels.entries
-    double = replace(entry.contract.workloads[0], name="double", dtypes={"x": DType.FLOAT64})
-    contract = replace(entry.contract, workloads=(*entry.contract.workloads, double))
+    indices = replace(entry.contract.workloads[0], name="indices", dtypes={"x": DType.INT64})
+    contract = replace(entry.contract, workloads=(*entry.contract.workloads, indices))
     other = replace(entry, contract=contract)
     assert without_formula(replace(kernels, entries=(other,))) == (
-        "launch_sum computes in float64, too, and its formula is written for one type"
+        "launch_sum takes int64, too, for which its formula is not written"
     )
     assert without_formula(replace(judged(verified("odd")), entries=(replace(other, outcome=verified("odd")),))) == ""
