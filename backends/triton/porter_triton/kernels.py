@@ -8,7 +8,6 @@ from dataclasses import replace
 from porter.syntax.nodes import Expression, Literal, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
-from porter_triton.lift import Applied, lift
 from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
 from porter_triton.lower.enabled import enabled_kernel
 from porter_triton.merging import Instance, Key, merged
@@ -30,7 +29,6 @@ class Kernels:
         self._lowered: dict[Key, LoweredKernel | Refusal] = {}
         self._trees: dict[Key, FunctionTree] = {}
         self._by_text: dict[str, LoweredKernel] = {}
-        self._told: dict[object, object] = {}
 
     def lowered(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
         """The kernel for the launches of `info`; raises `Refusal`."""
@@ -70,18 +68,9 @@ class Kernels:
         with suppress(Refusal):
             return thread_level_kernel(self._unit, tree, info)
         try:
-            return self._lifted(tree, info)
+            return lower_kernel(self._unit, tree, info)
         except Refusal as refusal:
             return refusal
-
-    def _lifted(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
-        """The kernel in Triton's own words where a rule has some; literally where what they make of it is refused."""
-        x, y, z = (extent.value for extent in info.block)
-        lifted = lift(self._unit, tree, (x, y, z), _numbers(tree, info), info.block[0].sizes, self._told)
-        if lifted.applied:
-            with suppress(Refusal):
-                return _annotated(lower_kernel(lifted.unit, lifted.kernel, info), lifted.left)
-        return lower_kernel(self._unit, tree, info)
 
     def tree(self, name: str, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
         """The kernel meant, an explicit specialisation only for its own arguments; raises `Refusal` for no kernel."""
@@ -114,17 +103,6 @@ class Kernels:
         count = sum(other.name.rsplit("__", 1)[0] == plain for other in self._by_text.values()) + 1
         name = f"{plain}__{count}" if count > 1 else plain
         return replace(kernel, name=name, text=kernel.text.replace(f"def {kernel.name}(", f"def {name}(", 1))
-
-
-def _annotated(kernel: LoweredKernel, applied: tuple[Applied, ...]) -> LoweredKernel:
-    """The kernel, whose body begins with what was lifted."""
-    notes = "".join(f"    # lifted: {a.rule}, {_lines(a)}\n" for a in dict.fromkeys(applied))
-    head, body = kernel.text.split("):\n", maxsplit=1)
-    return replace(kernel, text=f"{head}):\n{notes}{body}")
-
-
-def _lines(applied: Applied) -> str:
-    return f"lines {applied.first}-{applied.last}" if applied.last > applied.first else f"line {applied.first}"
 
 
 def _numbers(tree: FunctionTree, info: LaunchInfo) -> tuple[tuple[str, int], ...]:

@@ -6,7 +6,6 @@ import math
 
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Member, Name, SizeOf, TypeName
-from porter_triton.lift import emit
 from porter_triton.lower import (
     access,
     accessors,
@@ -51,8 +50,8 @@ _FLOATS = {
 def call(cx: Context, callee: Name, node: Call) -> Value | None:
     """The value of a call of a function of CUDA's; None for an unknown one."""
     plain = unqualified(callee.name)
-    if callee.name.startswith("porter::"):
-        return block_fold.shifted(cx, node) if callee.name == block_fold.SHIFTED else emit.call(cx, plain, node)
+    if callee.name == block_fold.SHIFTED:
+        return block_fold.shifted(cx, node)
     if plain in _BARRIERS:
         if "fence" in plain:
             cx.decisions.fences.add(node.line)

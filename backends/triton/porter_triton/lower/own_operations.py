@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Block, Call, Expression, Lambda, Name, Parameter, Return, TypeName
-from porter_triton.lift.loops import operands
+from porter.syntax.nodes import Binary, Block, Call, Expression, Lambda, Name, Parameter, Return, TypeName
 from porter_triton.lower import resolve
 from porter_triton.lower.context import Context
+from porter_triton.lower.trees import called
 from porter_triton.lower.types import Arithmetic, Type
 from porter_triton.refusal import Refusal
 
-_WORDS = frozenset({"sum", "max", "min"})
+_WORDS = {
+    "max": "max", "fmaxf": "max", "fmax": "max", "__hmax": "max",
+    "min": "min", "fminf": "min", "fmin": "min", "__hmin": "min", "__hadd": "sum",
+}  # fmt: skip
 
 
 def own_operation(cx: Context, act: Expression, type_: Type) -> str:
@@ -26,13 +29,22 @@ def own_operation(cx: Context, act: Expression, type_: Type) -> str:
     (last,) = body.statements if len(body.statements) == 1 else (None,)
     if not isinstance(last, Return) or last.value is None or len(names) != 2:
         return ""
-    made = operands(last.value)
-    if made is None or made[0] not in _WORDS or {getattr(side, "name", "") for side in made[1:]} != names:
+    word, operands = _combined(last.value)
+    if not word or {getattr(side, "name", "") for side in operands} != names:
         return ""
     if isinstance(last.value, Call) and cx.unit.named(getattr(last.value.callee, "name", "")):
         return ""
     alike = all(p.type.name in free or _resolved(cx, p.type) == type_ for p in parameters)
-    return made[0] if alike and len({p.type.name for p in parameters}) == 1 else ""
+    return word if alike and len({p.type.name for p in parameters}) == 1 else ""
+
+
+def _combined(value: Expression) -> tuple[str, tuple[Expression, ...]]:
+    """Returns the word for what an expression makes of two others, and these; no word where there is none."""
+    if isinstance(value, Binary) and value.operator == "+":
+        return "sum", (value.left, value.right)
+    if isinstance(value, Call) and len(value.arguments) == 2:
+        return _WORDS.get(called(value), ""), value.arguments
+    return "", ()
 
 
 def _defined(cx: Context, act: Expression) -> tuple[tuple[Parameter, ...], Block, frozenset[str]] | None:

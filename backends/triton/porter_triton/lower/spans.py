@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from porter.syntax.nodes import Binary, Call, Declare, Expression, For, Name, While
+from porter.syntax.nodes import Binary, Call, Declare, Expression, For, Name, Variable, While
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
-from porter_triton.lift import facts
-from porter_triton.lift.trees import bare, called
 from porter_triton.lower import expressions
-from porter_triton.lower.assigned import only_compares
+from porter_triton.lower.assigned import assigned_names, only_compares
 from porter_triton.lower.context import Context
 from porter_triton.lower.counting import Progress
+from porter_triton.lower.trees import bare, called
 from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import Scalar
 
@@ -58,7 +57,20 @@ def _span(_unit: Unit, node: For) -> tuple[Expression, Expression] | None:
 
 def _fixed(unit: Unit, kernel: FunctionTree) -> Mapping[str, Expression]:
     """The kernel's own names that stay what they are declared as."""
-    return facts.Facts(unit, kernel, (None, None, None)).fixed
+    declared: dict[str, list[Variable]] = {}
+    for node in walk(kernel.body):
+        for variable in node.variables if isinstance(node, Declare) else ():
+            declared.setdefault(variable.name, []).append(variable)
+    changed = assigned_names(unit, kernel.body) | {p.name for p in kernel.parameters}
+    return {
+        name: bare(found[0].value)
+        for name, found in declared.items()
+        if len(found) == 1 and name not in changed and found[0].value is not None and _is_plain(found[0])
+    }
+
+
+def _is_plain(variable: Variable) -> bool:
+    return not (variable.extents or variable.storage or variable.type.reference or variable.type.pointers)
 
 
 def _declared(_unit: Unit, kernel: FunctionTree) -> frozenset[str]:

@@ -7,7 +7,6 @@ import pytest
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
-from porter_triton.lift import lift
 from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
 from porter_triton.port import port
 from tests.pure.triton.turns_sources import AHEAD, ALONE, TOGETHER, source
@@ -76,11 +75,6 @@ def test_no_threads_sum_is_put_together_where_only_that_of_all_is_asked_for():
 
 
 def test_parts_that_lanes_exchange_are_put_where_threads_are():
-    reduction = "for (int d = 16; d > 0; d /= 2) s += __shfl_xor_sync(0xffffffff, s, d);"
     kernel = "float s = 0; for (int i = threadIdx.x; i < n; i += 128) s += x[i]; {} out[threadIdx.x] = s;"
-    unit = read_unit(parse(Source(Path("op.cu"), source(kernel.format(reduction)))))
-    warps = lift(unit, unit.kernels[0], (128, 1, 1)).kernel
-    text = lower_kernel(unit, warps, LaunchInfo((Dimension(128, ""), Dimension(1), Dimension(1)))).text
-    assert "s = by_thread(s + tl.sum(s_turns, axis=0))" in text
     assert "s = by_thread(" in lowered(source(dict(TOGETHER)["a sum that lanes exchange one by one"]))
     assert "by_thread" not in lowered(source(kernel.format("s *= 2;")))
