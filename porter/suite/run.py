@@ -152,7 +152,7 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     begin = time.monotonic()
     folder = options.folder / operator.key
     part = _PROVING if options.rounds or options.timed else _PROVING_ALONE
-    limit = ("--limit", str(part * options.limit_s))
+    limit = ("--limit", str(max(part * options.limit_s, 1.0)))
     contract = () if operator.module else ("--contract", str(operator.contract))
     has_reference = not operator.module and operator.reference.is_file()
     reference = ("--reference", str(operator.reference)) if has_reference else ()

@@ -20,6 +20,7 @@ _LIBRARIES = {  # by what the names begin with that are theirs
     "cooperative_groups.cuh": ("cooperative_groups::",),
     "block_votes.cuh": ("__syncthreads_",),
     "warp_functions.cuh": ("WARP_",),
+    "warp_reductions.cuh": ("__reduce_",),
     "float8.cuh": ("__nv_fp8", "__nv_cvt_"),
     "accessors.cuh": tuple(f"{space}{name}" for space in ("", "at::", "torch::", "c10::") for name in _ACCESSORS),
 }

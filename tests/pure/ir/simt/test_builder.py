@@ -216,6 +216,18 @@ def test_collectives_of_libraries_are_inlined():
     assert run(made, x, block=64)[0].tolist() == [total, *expected[1:].tolist()]
 
 
+def test_reductions_of_named_lanes_leave_the_others_out():
+    made = built("""__global__ void k(int* x, unsigned* y) {
+      const int sum = __reduce_add_sync(0xffffffffu, x[threadIdx.x]);
+      y[threadIdx.x] = threadIdx.x < 16 ? __reduce_or_sync(0x0000ffffu, (unsigned)x[threadIdx.x]) : 0u;
+      x[threadIdx.x] = sum;
+    }""")
+    x = np.arange(32, dtype=np.int32)
+    found, bits = run(made, x, np.zeros(32, np.uint32), block=32)
+    assert found.tolist() == [int(x.sum())] * 32
+    assert bits.tolist() == [15] * 16 + [0] * 16
+
+
 def test_structs_are_passed_and_read_by_their_layout():
     made = built("""
         struct Size { char tag; int rows; double scale; };
