@@ -63,6 +63,7 @@ def clipped_sums(x, lengths, sums, limit: tl.float32, columns: tl.int32, BLOCK_S
         sum_rows = sum_rows + value_2
     sum_ = by_thread(tl.sum(sum_rows, axis=0))
     parts = sum_
+    # line 15
     total = tl.cast(0.0, tl.float32)
     for t in range(128):
         value_3 = tl.sum(tl.gather(parts, tl.full([1], t, tl.int32), 0), axis=0)
@@ -89,10 +90,12 @@ def first_above(
     tid = tl.arange(0, BLOCK_SIZE)
     row = tl.program_id(0) * BLOCK_SIZE + tid
     mask = row < rows
+    # line 29
     i = tl.zeros([BLOCK_SIZE], tl.int32)
     condition = i < columns
     mask_2 = mask & condition
     value = tl.load(x + (row * columns + i), mask=mask_2)
+    # line 29
     going = mask & (mask_2 & (value <= limit))
     while tl.max(going.to(tl.int32), axis=0) != 0:
         i = tl.where(going, i + 1, i)

@@ -41,6 +41,7 @@ def counted(p: Printer, op: Op) -> None:
     if direction > 0 and not p.uniformity.diverges(op) and (found := tiles.tile_of(p, op)) is not None:
         tiles.together(p, op, *found, _limits(p, op))
         return
+    _place(p, op)
     carried = _Carried.begun(p, op.regions[0].arguments[1:], op.operands[3:], op.results)
     if direction == 0:
         _compared(p, op, carried)
@@ -49,6 +50,12 @@ def counted(p: Printer, op: Op) -> None:
     else:
         _together(p, op, carried, direction)
     carried.end(p, op.results)
+
+
+def _place(p: Printer, op: Op) -> None:
+    """Says which loop of the source it is."""
+    if op.location.line:
+        p.line(f"# line {op.location}")
 
 
 def _direction(p: Printer, op: Op) -> int:
@@ -162,6 +169,7 @@ def repeated(p: Printer, op: Op) -> None:
     """A `while`: what says whether it goes on is computed before it and at the end of each iteration."""
     head, body = op.regions
     diverges = p.uniformity.diverges(op)
+    _place(p, op)
     carried = _Carried.begun(p, head.arguments, op.operands, op.results)
     before = len(p.lines)
     condition, seen = _headed(p, head, carried)
@@ -188,6 +196,7 @@ def _headed(p: Printer, head: Block, carried: _Carried) -> tuple[Expression, lis
 def _tested(p: Printer, op: Op, carried: _Carried, condition: Expression, seen: Sequence[Held]) -> None:
     head, body = op.regions
     diverges = p.uniformity.diverges(op)
+    _place(p, op)
     shown = _Carried.of(p, body.arguments, op.results, seen, carried)
     going = _Going(p, diverges=diverges)
     going.begin(condition)
