@@ -131,11 +131,20 @@ class EmulatedPort(SourcePort):
     fidelity = Fidelity.EMULATED
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """The executables at every width, or why one of them does not build."""
-        requests = (replace(self.side.request(contracts, width), part=self.part) for width in self.warp_sizes)
-        building = [self.bench.begin(request) for request in requests]
+        """The executables at every width, or why one of them does not build; an entry that is not found in the port
+        keeps no other from being built.
+        """
+        found = [contract for contract in contracts if self.named(contract.entry)]
+        requests = (replace(self.side.request(found, width), part=self.part) for width in self.warp_sizes)
+        building = [self.bench.begin(request) for request in requests] if found else []
         widths = [build.result() for build in building]
-        return tuple(self._candidates(ports) for ports in zip(*widths, strict=True))
+        built = iter([self._candidates(ports) for ports in zip(*widths, strict=True)])
+        return tuple(next(built) if contract in found else self._not_found(contract) for contract in contracts)
+
+    def _not_found(self, contract: Contract) -> NotVerified:
+        kind = "kernel" if contract.entry.kind is EntryKind.KERNEL else "function"
+        place = f"{self.side.source.path.name} or the headers of the port"
+        return NotVerified(f"no {kind} '{contract.entry.name}' is found in {place}, so that nothing answers for it")
 
     def _candidates(self, ports: tuple[Built, ...]) -> Candidates:
         ready = []

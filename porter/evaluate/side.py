@@ -14,7 +14,7 @@ from porter.dialect import CUDA, Dialect
 from porter.errors import ContractError
 from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.job import BuildRequest, Callee
-from porter.source.parse import parse
+from porter.source.parse import parse, read_alone
 from porter.source.program import CType, Function, Program
 from porter.source.text import Source
 from porter.source.whole_numbers import whole_numbers
@@ -89,7 +89,9 @@ class Side:
         functions = self.program.kernels if kernel else self.program.host_functions
         if named := [f for f in functions if entry.name in (f.qualified, f.name)]:
             return named
-        included = (f for _, header in self.headers for f in parse(header).kernels if kernel)
+        # A port asks for macros of its own compiler: `#ifdef __MACACC__` where the original has `__CUDACC__`.
+        macros = (*self.defines, *self.dialect.macros)
+        included = (f for _, header in self.headers for f in read_alone(header, macros).program.kernels if kernel)
         return [f for f in included if entry.name in (f.qualified, f.name)]
 
 

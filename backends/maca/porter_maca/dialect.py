@@ -6,4 +6,13 @@ from pathlib import Path
 
 from porter.dialect import Dialect
 
-MACA = Dialect("maca", Path(__file__).parent / "include", ("__MACA_ARCH__=1000",))
+# As `include/dialect/compiler.h` has them for the executor.
+_PREDEFINED = (
+    "__MACA__=1",
+    "__MACACC__=1",
+    "__MXCC__=1",
+    "__MACA_ARCH__=1000",
+    "__MACA_DEVICE_COMPILE__=1",
+    "MACART_VERSION=3000",
+)
+MACA = Dialect("maca", Path(__file__).parent / "include", _PREDEFINED)

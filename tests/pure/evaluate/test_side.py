@@ -36,3 +36,20 @@ def test_kernels_behind_a_capability_are_found_in_the_port():
     backend = MacaBackend()
     side = ported_side(backend.port(program, (), backend.targets()[0]), original_side(program, (), ()), backend.dialect)
     assert [len(side.named(Entry(EntryKind.KERNEL, name))) for name in ("modern", "device_only")] == [1, 1]
+
+
+def test_kernels_of_headers_behind_the_compilers_macro_are_found_in_the_port():
+    text = """
+    #ifdef __CUDACC__
+    namespace ops {
+    template <typename Op>
+    __global__ void each(int n, float* x) { if (threadIdx.x < n) x[threadIdx.x] = Op::map(x[threadIdx.x]); }
+    }
+    #endif"""
+    header = Source(Path("each.cuh"), text)
+    program = parse(Source(Path("op.cu"), '#include "each.cuh"\n'), headers=lambda *_: header)
+    backend = MacaBackend()
+    original = original_side(program, (), ())
+    side = ported_side(backend.port(program, (header,), backend.targets()[0]), original, backend.dialect)
+    assert "__CUDACC__" not in side.headers[0][1].text
+    assert [f.qualified for f in side.named(Entry(EntryKind.KERNEL, "ops::each"))] == ["ops::each"]

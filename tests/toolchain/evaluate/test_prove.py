@@ -12,13 +12,14 @@ from porter.contract.draft import draft
 from porter.evaluate.bench import bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Verified, Wrong
-from porter.evaluate.ported import Candidates
+from porter.evaluate.ported import Candidates, emulated
 from porter.evaluate.prove import Prover
 from porter.evaluate.side import original_side
 from porter.simt.compiler import missing_compiler
 from porter.simt.job import Job, LaunchRecord, Run, ScalarValue, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter_maca import MacaBackend
 
 TEXT = """
 __global__ void scaled(const float* x, float* y, float factor, int n) {
@@ -32,6 +33,21 @@ __global__ void last(const float* x, float* y, float factor, int n) {
     if (i < n) y[0] = factor * x[i];
 }
 void raced(const float* x, float* y, float factor, int n) { last<<<(n + 63) / 64, 64>>>(x, y, factor, n); }
+"""
+OPS = """
+#ifdef __CUDACC__
+namespace ops {
+template <typename T>
+__global__ void twice(const T* x, T* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+__global__ void lost(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 3 * x[i];
+}
+}
+#endif
 """
 
 
@@ -117,3 +133,19 @@ def test_a_contract_of_the_users_is_held_to_as_it_stands(build_cache):
     assert isinstance(proof.entry.outcome, Verified)
     assert {check.name for check in proof.entry.outcome.checked} == {"mine"}
     assert proof.entry.outcome.caveat == "not run without a device: large"
+
+
+def test_an_entry_that_its_port_does_not_define_loses_no_other(build_cache):
+    header = Source(Path("ops.cuh"), OPS)
+    program = parse(Source(Path("op.cu"), '#include "ops.cuh"\n'), headers=lambda *_: header)
+    original, backend = original_side(program, (), ()), MacaBackend()
+    (target, *_), contracts = backend.targets(), draft(program, headers=(header,))
+    port = backend.port(program, (header,), target)
+    without = tuple(replace(file, text=file.text.replace("lost", "renamed")) for file in port.files)
+    with bench(build_cache, time_limit_s=20.0) as place:
+        ported = emulated(replace(port, files=without), original, target, place, backend.dialect)
+        proofs = Prover(original, ported, {}, place).prove(contracts, lambda _: None)
+    proven = {proof.entry.contract.name: proof.entry.outcome for proof in proofs}
+    assert isinstance(proven["twice"], Verified)
+    assert isinstance(proven["lost"], NotVerified)
+    assert "no kernel 'ops::lost' is found in op.maca.cpp or the headers of the port" in proven["lost"].because
