@@ -32,18 +32,18 @@ class _Facts:
         maker = self.makers.get(value)
         return maker is not None and maker.kind == "constant" and maker.attribute("value") == number
 
-    def never_falls(self, value: Value, counter: Value, outside: Sequence[Op]) -> bool:
+    def never_falls(self, value: Value, region: Block, body: Sequence[Op]) -> bool:
         """Returns whether a value is at least as large in each iteration as in the one before, without wrapping."""
-        if value is counter:
-            return True
-        maker = next((op for op in outside if value in op.results), None)
+        if value in region.arguments:
+            return value is region.arguments[0]
+        maker = next((op for op in body if value in op.results), None)
         if maker is None:  # from outside of the loop, where it is one number
             return True
         if maker.kind not in ("add", "mul", "cast") or not self._is_exact(value):
             return False
         if maker.kind == "mul" and any(self.ranges.get(o, (-1, 0))[0] < 0 for o in maker.operands):
             return False
-        return all(self.never_falls(operand, counter, outside) for operand in maker.operands)
+        return all(self.never_falls(operand, region, body) for operand in maker.operands)
 
     def _is_exact(self, value: Value) -> bool:
         """Returns whether a number does not wrap around: it has a sign, or is known to stay within its type."""
@@ -100,8 +100,8 @@ def _without_guard(head: Sequence[Op], guard: Op, region: Block, number: int, fa
     if bound is None or bound.kind not in ("lt", "le"):
         return None
     index, limit = bound.operands
-    is_fixed = limit is not region.arguments[0] and not any(limit in op.results for op in outside)
-    if not is_fixed or not facts.never_falls(index, region.arguments[0], outside):
+    is_fixed = limit not in region.arguments and not any(limit in op.results for op in outside)
+    if not is_fixed or not facts.never_falls(index, region, outside):
         return None
     made = Op("if", inner.operands, guard.results, inner.attributes, inner.regions, inner.location)
     return (*head, *before, made)

@@ -328,6 +328,37 @@ store %x, %a, %sum
 }
 """,
     ),
+    "an index that an iteration hands on": (
+        without_exits_at_bounds,
+        """
+%0 = constant {value = 0} : i32
+%1 = constant {value = false} : bool
+%2 = constant {value = 4} : i32
+%3 = constant {value = 1} : i32
+%4 = constant {value = 1.0} : f32
+%threadIdx_x = thread_index {axis = 0} : u32
+%first = cast %threadIdx_x : i32
+%left, %at = for %0, %2, %3, %1, %first {compare = "lt"} : bool, i32 (%k: i32, %left.1: bool, %at.1: i32) {
+  %5 = not %left.1 : bool
+  %left.2, %at.2 = if %5 : bool, i32 {
+    %6 = lt %at.1, %n : bool
+    %left.3, %at.3 = if %6 : bool, i32 {
+      store %x, %at.1, %4
+      %7 = sub %at.1, %2 : i32
+      yield %left.1, %7
+    } {
+      %8 = constant {value = true} : bool
+      yield %8, %at.1
+    }
+    yield %left.3, %at.3
+  } {
+    yield %left.1, %at.1
+  }
+  yield %left.2, %at.2
+}
+store %x, %at, %4
+""",
+    ),
     "a loop that some threads have left before": (
         without_exits_at_bounds,
         """
