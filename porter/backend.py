@@ -52,7 +52,7 @@ class Chip:
 
 
 class Follow(StrEnum):
-    """What a port is written from: the formula that its source computes, or the kernels that compute it there."""
+    """Names what a port is written from: the formula that its source computes, or the kernels that compute it there."""
 
     FORMULA = "formula"
     KERNELS = "kernels"

@@ -1,4 +1,4 @@
-"""What HTTP adds to an evaluation on this machine: the client's wait beyond what the evaluator itself took.
+"""Measures what HTTP adds to an evaluation on this machine: the client's wait beyond what the evaluator itself took.
 
     python benchmarks/serve/overhead.py RUN [--rounds N] [--out FILE]
 

@@ -1,4 +1,4 @@
-"""Which of two ports of a source is delivered: the one from its formula, or the one that follows its kernels."""
+"""Decides which of two ports of a source is delivered: that from its formula, or that which follows its kernels."""
 
 from __future__ import annotations
 

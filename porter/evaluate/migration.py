@@ -88,7 +88,7 @@ class EntryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a port was written from, and `because` of what it was not the other; empty where it was asked for."""
+    """Says what a port was written from, and by `because` why not from the other; empty where it was asked for."""
 
     what: Follow
     because: str = ""

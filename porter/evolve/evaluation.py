@@ -43,7 +43,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What candidates are evaluated for, whole: no file of the machine that asks is needed.
+    """Holds all that candidates are evaluated for: no file of the machine that asks is needed.
 
     `files` are the CUDA source, which is called `source`, and the local headers that it includes, by the names that it
     uses; `contracts` is the text of `contract.toml`, which a user wrote if `is_stated`. `seed` is the port that scores
@@ -164,7 +164,7 @@ def content_of(record: Problem | Program | EvaluationRequest) -> bytes:
 
 
 def problem_of(subject: Subject) -> Problem:
-    """What candidates for `subject` are evaluated for, as another machine needs it."""
+    """Returns what candidates for `subject` are evaluated for, as another machine needs it."""
     program, options = subject.original.program, subject.options
     texts = (
         *((piece.path.name, piece.text) for piece in program.elsewhere),

@@ -67,7 +67,7 @@ class Ranked:
     costs: tuple[Cost, ...] = ()
 
     def evaluation(self, outcome: Outcome) -> Evaluation:
-        """What came of a candidate with that outcome, whose score counts where it is verified."""
+        """Returns what came of a candidate with that outcome, whose score counts where it is verified."""
         score = self.score if isinstance(outcome, Verified) else None
         return Evaluation(outcome, score, self.said, self.built, self.times, self.costs)
 

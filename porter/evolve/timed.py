@@ -117,7 +117,7 @@ class TimedScorer:
         return score.high > to_beat
 
     def _planned(self, port: Port) -> tuple[tuple[Cost, ...], str]:
-        """What a model says of it, in numbers and in words; with that all that it runs is compiled.
+        """Returns what a model says of it, in numbers and in words; with that all that it runs is compiled.
 
         There are no numbers where nothing plans it: then it is compiled when it runs.
         """

@@ -1,4 +1,4 @@
-"""Who may speak to a server, and how much: every request passes here before anything of it is read."""
+"""Decides who may speak to a server, and how much: every request passes here before anything of it is read."""
 
 from __future__ import annotations
 

@@ -183,3 +183,18 @@ def test_a_literal_is_short_and_never_beyond_the_largest_float():
     told = [literal(value, Scalar.F32).text for value in (0.1, -3.4028234663852886e38, 0.7071067811865476)]
     assert told == ["0.1", "-3.4028234663852886e38", "0.70710678"]
     assert literal(0.7071067811865476, Scalar.F64).text == "0.7071067811865476"
+
+
+def test_rows_behind_the_limit_are_left_out_where_the_place_may_lie_in_front_of_the_counter():
+    text = """__global__ void k(const float* x, const int* first, float* y, int n) {
+      const int from = first[threadIdx.x];
+      float s = 0;
+      for (int c = 0; c < n; ++c) { const int i = c + FROM; if (i < n) s += x[threadIdx.x * n + c]; }
+      y[threadIdx.x] = s;
+    }"""
+    found = []
+    for place in ("from", "(int)threadIdx.x"):
+        unit = read_unit(parse(Source(Path("op.cu"), text.replace("FROM", place))))
+        found.append(thread_level_kernel(unit, unit.kernels[0], INFO).text)
+    assert "iterations at a time" not in found[0]  # a window of which iterations leave out some threads
+    assert "iterations at a time" in found[1]

@@ -40,7 +40,7 @@ def tile_of(p: Printer, op: Op) -> tuple[Independent, int] | None:
         or any(operand in p.uniformity.doubtful for operand in op.operands[:3])
     ):
         return None
-    found = independent(op, Tables(p.uniformity.varying, p.makers, p.uses, p.roots))
+    found = independent(op, Tables(p.uniformity.varying, p.makers, p.uses, p.roots, p.ranges))
     if found is None or not _is_worth_it(p, op, found):
         return None
     if not found.is_masked and "row" not in dict(op.attributes) and not _lie_alike(p, found):

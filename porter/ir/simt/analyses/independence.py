@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from porter.ir.simt.analyses.accesses import Roots
+from porter.ir.simt.analyses.ranges import Range
 from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Op, Value
 from porter.ir.simt.types import Pointer, Scalar, Space
@@ -22,17 +23,18 @@ _Address = tuple[Value, Value]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What is known of the function that a loop is part of: what varies, and makers, users and roots of values."""
+    """Holds what is known of the function of a loop: what varies, and makers, users, roots and ranges of values."""
 
     varying: AbstractSet[Value]
     makers: Mapping[Value, Op]
     uses: Mapping[Value, tuple[Op, ...]]
     roots: Mapping[Value, Roots]
+    ranges: Mapping[Value, Range]
 
 
 @dataclass(frozen=True, slots=True)
 class Independent:
-    """What is known of a loop whose iterations are independent.
+    """Holds what is known of a loop whose iterations are independent.
 
     `gathered` says for each number that the loop carries how iterations change it: "add", "min" or "max", or "" where
     none does. `wide` are the values that differ between iterations, `addresses` those among the addresses, `bits` has
@@ -125,7 +127,10 @@ class _Body:
             return False
         place = self.tables.makers.get(maker.operands[0])
         counter = self.loop.regions[0].arguments[0]
-        return place is not None and place.kind == "add" and counter in place.operands
+        if place is None or place.kind != "add" or counter not in place.operands:
+            return False
+        other = place.operands[1 if place.operands[0] is counter else 0]
+        return self.tables.ranges.get(other, (-1, 0))[0] >= 0  # else a thread may be in front of it behind the last
 
     def _spread(self, op: Op, operands: tuple[Value, ...]) -> None:
         if not self.wide.isdisjoint(operands):

@@ -227,7 +227,7 @@ def _one(op: Op) -> Replacement:
 
 
 def _assert(folding: Folding, op: Op) -> Replacement | None:
-    """What is known to hold need not be asked."""
+    """Takes away an assertion that is known to hold."""
     return Replacement((), ()) if folding.known(op.operands[0]) is True else None
 
 

@@ -29,8 +29,8 @@ _MOST_OPERATIONS = 24  # that wait for the iteration before: they are written ou
 
 def with_loads_ahead(function: Function) -> Function:
     """Returns `function` with the loads of four iterations before what they do, where these wait for each other."""
-    tables = Tables(uniformity(function).varying, makers(function), uses(function), roots(function))
     known = ranges(function)
+    tables = Tables(uniformity(function).varying, makers(function), uses(function), roots(function), known)
 
     def rule(op: Op) -> Replacement | None:
         if op.kind != "for" or op.attribute("compare") != "lt" or any(o in tables.varying for o in op.operands[:3]):
