@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from porter.lift.arithmetic import absolute, add, exponential, is_never_negative, multiply
+from porter.lift.arithmetic import absolute, add, exponential, multiply
 from porter.lift.forms import (
     ARGUMENT,
     MAXIMUM,
@@ -37,9 +37,6 @@ def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
     if len(numbers) > 1:
         best = max(numbers, key=lambda item: _sign(kind) * _value(forms, item))
         items = items - numbers | {best}
-    zero = forms.number(0)
-    if kind == MAXIMUM and zero in items and any(i != zero and is_never_negative(forms, i) for i in items):
-        items.discard(zero)
     one = forms.number(1)
     if kind == MINIMUM and one in items and any(i != one and _is_truth(forms, i) for i in items):
         items.discard(one)

@@ -147,14 +147,13 @@ SAME = {
         lambda x, y: merged_welford(x),
         lambda x, y: squares_less_mean(x),
         lambda x, y: shifted(x),
-        lambda x, y: maximum(squares_less_mean(x), 0),
         lambda x, y: total([(value - welford(x)[0]) * (value - mean(x)) for value in x]),
         lambda x, y: total([(value - x[3]) * (value - mean(x)) for value in x]),
     ),
     "an inverse deviation": (
         lambda x, y: 1 / sqrt(two_pass(x) / COUNT + 1e-5),
         lambda x, y: (welford(x)[1] / COUNT + 1e-5).of("rsqrt"),
-        lambda x, y: (maximum(mean([value * value for value in x]) - mean(x) * mean(x), 0) + 1e-5).of("rsqrt"),
+        lambda x, y: (mean([value * value for value in x]) - mean(x) * mean(x) + 1e-5).of("rsqrt"),
         lambda x, y: (merged_welford(x) / COUNT + 1e-5).of("power", -0.5),
     ),
     "a softmax": (
@@ -185,6 +184,10 @@ DIFFERENT = {
         lambda x, y: select(x[0] < 0, 0.0, x[0]),
         lambda x, y: select(x[0] > 0, 0.0, x[0]),
         lambda x, y: select(x[0] < 1, 1.0, x[0]),
+    ),
+    "squares, of which NaN counts and of which not": (
+        lambda x, y: squares_less_mean(x),
+        lambda x, y: maximum(squares_less_mean(x), 0),
     ),
     "a sum": (
         lambda x, y: total(x),
