@@ -224,25 +224,34 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
 
 def _held(originals: Originals, studied: Studied, port: Candidates, device: DeviceSizes | None = None) -> Held:
     """Returns what was expected, and what came of the port."""
-    reference = studied.reference
-    outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
+    outcome = _outcome(studied.reference, port, device, is_trusted=not originals.judging)
     if isinstance(outcome, Refused):
-        habitual = originals.with_habits(reference)
-        if habitual.habits != reference.habits:
-            reference, studied = habitual, replace(studied, reference=habitual)
-            outcome = _outcome(reference, port, device, is_trusted=False)
-    while isinstance(outcome, Wrong) and (known := _less_lost(originals, reference, outcome)) is not reference:
-        reference, studied = known, replace(studied, reference=known)
-        outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
-    if isinstance(outcome, Verified) and (lost := lost_elements(reference)):
-        outcome = outcome.joined(Verified((), lost))
+        habitual = originals.with_habits(studied.reference)
+        if habitual.habits != studied.reference.habits:
+            studied = replace(studied, reference=habitual)
+            outcome = _outcome(habitual, port, device, is_trusted=False)
+    reference, outcome = _without_lost(originals, studied.reference, outcome, port, device)
     if isinstance(outcome, Wrong) and _may_round(reference, outcome):
-        reference = originals.measured(studied)
+        reference = originals.measured(replace(studied, reference=reference))
         outcome = _outcome(reference, port, device, is_trusted=not originals.judging)
+        reference, outcome = _without_lost(originals, reference, outcome, port, device)
         if isinstance(outcome, Verified):
             outcome = outcome.joined(Verified((), _as_single(reference)))
             exact = originals.in_whole_numbers(reference, studied.execute)
             outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
+    if isinstance(outcome, Verified) and (lost := lost_elements(reference)):
+        outcome = outcome.joined(Verified((), lost))
+    return reference, outcome
+
+
+def _without_lost(
+    originals: Originals, reference: Reference, outcome: Outcome, port: Candidates, device: DeviceSizes | None
+) -> Held:
+    """Returns what is expected and what came of the port, once more for each wrong workload that may hang on how the
+    original overflows.
+    """
+    while isinstance(outcome, Wrong) and (known := _less_lost(originals, reference, outcome)) is not reference:
+        reference, outcome = known, _outcome(known, port, device, is_trusted=not originals.judging)
     return reference, outcome
 
 
