@@ -21,11 +21,15 @@ from porter.ir.tile.expressions import (
     Literal,
     Name,
     Value,
+    axes,
 )
 from porter.schedule.kernel_writer import ZERO, Block, KernelWriter, Point
-from porter.schedule.loops import ArgReduce, Folding, Node, Reduce
+from porter.schedule.loops import Apply, ArgReduce, Node, Reduce
+from porter.schedule.means import mean_of
+from porter.schedule.moments import deviations, origin, tile_moments
 from porter.schedule.polynomial import NotSchedulableError, Polynomial
 from porter.schedule.statistics import Kind, Statistic
+from porter.schedule.strength import ONE
 from porter.schedule.values import OPERATOR, Values, identity, vanishes
 
 _COLUMNS = Axis.COLUMNS
@@ -41,11 +45,11 @@ class Tile:
 
 
 class Accumulator(ABC):
-    """A statistic over the tiles of a row. `outer` is the block of the row."""
+    """A statistic over the tiles of a row; `of_row` are the values that are the same for all of them."""
 
-    def __init__(self, writer: KernelWriter, outer: Block, rows: Axes) -> None:
-        self.writer = writer
-        self.outer = outer
+    def __init__(self, of_row: Values, rows: Axes) -> None:
+        self.writer = of_row.writer
+        self.outer = of_row.outer
         self.rows = rows
 
     @abstractmethod
@@ -66,39 +70,45 @@ class Accumulator(ABC):
         return value if mask is None else Compute("select", (mask, value, Literal(other)))
 
 
-def accumulator(statistic: Statistic, writer: KernelWriter, outer: Block, rows: Axes) -> Accumulator:
+def accumulator(statistic: Statistic, of_row: Values, rows: Axes) -> Accumulator:
     """Returns the accumulator of a statistic, with what it starts from."""
     first = statistic.folds[0]
     match statistic.kind, first:
         case Kind.PLACE, ArgReduce():
-            return _Place(first, writer, outer, rows)
+            return _Place(first, of_row, rows)
+        case Kind.MEAN, Reduce():
+            return _Mean(first, of_row, rows)
         case Kind.MOMENTS, _:
-            return _Moments(statistic, writer, outer, rows)
+            return _Moments(statistic, of_row, rows)
         case Kind.EXPONENTIALS, _:
-            return _Exponentials(statistic, writer, outer, rows)
+            return _Exponentials(statistic, of_row, rows)
         case _, Reduce():
-            return _Plain(first, writer, outer, rows)
+            return _Plain(first, of_row, rows)
     raise AssertionError(statistic)
 
 
-def at_once(fold: Folding, values: Values, writer: KernelWriter, block: Block) -> Value:
-    """Returns a reduction of a row that lies in one tile."""
-    held = _Held(writer, block, NO_AXES)
+def at_once(statistic: Statistic, values: Values) -> dict[Node, Value]:
+    """Returns what a statistic finds in a row that lies in one tile."""
+    (fold,), writer, block = statistic.folds, values.writer, values.outer
+    held = _Held(values, NO_AXES)
     if isinstance(fold, ArgReduce):
         key = held.masked(ordered(values.value(fold.key), fold.combine), identity(fold.combine))
         index = writer.let(block, "place", FoldIndex(fold.combine, key, _COLUMNS))
-        return payload(fold, index, values, writer, block)
-    return writer.let(block, _HINTS[fold.combine], Fold(fold.combine, held.element(fold, values), _COLUMNS))
+        return {fold: payload(fold, index, values, writer, block)}
+    if statistic.kind is Kind.MEAN:
+        start = writer.let(block, "origin", origin(fold.body, values))
+        return {mean_of(fold): _mean(start, _shift(fold, start, values), values)}
+    return {fold: writer.let(block, _HINTS[fold.combine], Fold(fold.combine, held.element(fold, values), _COLUMNS))}
 
 
 class _Plain(Accumulator):
     """One value for each lane, which are combined in the end."""
 
-    def __init__(self, fold: Reduce, writer: KernelWriter, outer: Block, rows: Axes) -> None:
-        super().__init__(writer, outer, rows)
+    def __init__(self, fold: Reduce, of_row: Values, rows: Axes) -> None:
+        super().__init__(of_row, rows)
         self._fold = fold
         start = Filled(least(fold), rows | {_COLUMNS}, fold.precision)
-        self._lanes = writer.let(outer, f"{_HINTS[fold.combine]}_lanes", start)
+        self._lanes = self.writer.let(self.outer, f"{_HINTS[fold.combine]}_lanes", start)
 
     def add(self, values: Values, tile: Tile) -> None:  # noqa: ARG002 - lanes beyond the end are masked
         value = self.element(self._fold, values)
@@ -123,20 +133,20 @@ class _Plain(Accumulator):
 class _Held(_Plain):
     """The elements of a row in one tile; nothing is accumulated."""
 
-    def __init__(self, writer: KernelWriter, outer: Block, rows: Axes) -> None:
-        Accumulator.__init__(self, writer, outer, rows)
+    def __init__(self, of_row: Values, rows: Axes) -> None:
+        Accumulator.__init__(self, of_row, rows)
 
 
 class _Place(Accumulator):
     """The first extreme so far, and its column."""
 
-    def __init__(self, fold: ArgReduce, writer: KernelWriter, outer: Block, rows: Axes) -> None:
-        super().__init__(writer, outer, rows)
+    def __init__(self, fold: ArgReduce, of_row: Values, rows: Axes) -> None:
+        super().__init__(of_row, rows)
         if len(fold.loops) != 1:
             raise NotSchedulableError("the place of an extreme is sought over several axes")
         self._fold = fold
-        self._best = writer.let(outer, "best", Filled(identity(fold.combine), rows, writer.precision))
-        self._place = writer.let(outer, "place", Filled(Fraction(0), rows, DType.INT32))
+        self._best = self.writer.let(self.outer, "best", Filled(identity(fold.combine), rows, self.writer.precision))
+        self._place = self.writer.let(self.outer, "place", Filled(Fraction(0), rows, DType.INT32))
 
     def add(self, values: Values, tile: Tile) -> None:
         combine, block = self._fold.combine, values.inner
@@ -157,32 +167,62 @@ class _Place(Accumulator):
         return {self._fold: payload(self._fold, self._place, values, self.writer, self.outer)}
 
 
+class _Mean(Accumulator):
+    """How far the mean of a row lies from its first element."""
+
+    def __init__(self, fold: Reduce, of_row: Values, rows: Axes) -> None:
+        super().__init__(of_row, rows)
+        self._fold = fold
+        self._start = self.writer.let(self.outer, "origin", origin(fold.body, of_row))
+        start = Filled(Fraction(0), rows | {_COLUMNS}, fold.precision)
+        self._lanes = self.writer.let(self.outer, "total_lanes", start)
+
+    def add(self, values: Values, tile: Tile) -> None:  # noqa: ARG002 - lanes beyond the end are masked
+        shift = _shift(self._fold, self._start, values)
+        self.writer.again(values.inner, self._lanes, Compute("add", (self._lanes, shift)))
+
+    def partial(self) -> tuple[Value, ...]:
+        raise AssertionError("programs that share a row find the squares, too")
+
+    def finish(self, values: Values) -> dict[Node, Value]:
+        return {mean_of(self._fold): _mean(self._start, self._lanes, values)}
+
+
+def _shift(fold: Reduce, start: Value, values: Values) -> Value:
+    """Returns how far each element of a tile takes the mean of its row from `start`."""
+    share = values.named(Apply("divide", (ONE, mean_of(fold).operands[1])))
+    off = deviations(values.value(fold.body), start, values.writer, values.inner)
+    return Compute("multiply", (off, share))
+
+
+def _mean(start: Value, shifts: Value, values: Values) -> Value:
+    return values.writer.let(values.outer, "mean", Compute("add", (start, Fold(Combine.SUM, shifts, _COLUMNS))))
+
+
 class _Moments(Accumulator):
     """The mean so far and the sum of squared deviations from it, merged tile by tile (Chan, Golub and LeVeque)."""
 
-    def __init__(self, statistic: Statistic, writer: KernelWriter, outer: Block, rows: Axes) -> None:
-        super().__init__(writer, outer, rows)
+    def __init__(self, statistic: Statistic, of_row: Values, rows: Axes) -> None:
+        super().__init__(of_row, rows)
+        let = self.writer.let
         self._statistic = statistic
-        self._seen = writer.let(outer, "seen", Filled(Fraction(0), NO_AXES, writer.precision))
-        self._mean = writer.let(outer, "mean", Filled(Fraction(0), rows, writer.precision))
-        self._squares = writer.let(outer, "squares", Filled(Fraction(0), rows, writer.precision))
+        self._seen = let(self.outer, "seen", Filled(Fraction(0), NO_AXES, self.writer.precision))
+        self._squares = let(self.outer, "squares", Filled(Fraction(0), rows, self.writer.precision))
+        start = origin(statistic.element, of_row)
+        if axes(start) != rows:
+            start = Compute("add", (self._squares, start))
+        self._mean = let(self.outer, "mean", start)
 
     def add(self, values: Values, tile: Tile) -> None:
-        let, block = self.writer.let, values.inner
-        element = values.named(self._statistic.element)
-        count = let(block, "count", Cast(tile.count, self.writer.precision))
-        masked = element if vanishes(self._statistic.element) else self.masked(element, Fraction(0))
-        total = Fold(Combine.SUM, masked, _COLUMNS)
-        mean = let(block, "mean_here", Compute("divide", (total, count)))
-        off = let(block, "deviation", self.masked(Compute("subtract", (element, mean)), Fraction(0)))
-        squares = let(block, "squares_here", Fold(Combine.SUM, Compute("multiply", (off, off)), _COLUMNS))
-        self._merge(block, count, mean, squares)
+        block = values.inner
+        count = self.writer.let(block, "count", Cast(tile.count, self.writer.precision))
+        shift, squares = tile_moments(values.value(self._statistic.element), self._mean, count, self.writer, block)
+        self._merge(block, count, shift, squares)
 
-    def _merge(self, block: Block, count: Value, mean: Value, squares: Value) -> None:
+    def _merge(self, block: Block, count: Value, shift: Value, squares: Value) -> None:
         let, again = self.writer.let, self.writer.again
-        shift = let(block, "shift", Compute("subtract", (mean, self._mean)))
         share = let(block, "share", Compute("divide", (count, Compute("add", (self._seen, count)))))
-        between = Compute("multiply", (shift, shift, self._seen, share))
+        between = Compute("multiply", (self._seen, share, shift, shift))  # 0 of an infinite square is none
         again(block, self._squares, Compute("add", (self._squares, squares, between)))
         again(block, self._mean, Compute("add", (self._mean, Compute("multiply", (shift, share)))))
         again(block, self._seen, Compute("add", (self._seen, count)))
@@ -192,18 +232,18 @@ class _Moments(Accumulator):
 
     def finish(self, values: Values) -> dict[Node, Value]:  # noqa: ARG002 - nothing else is needed
         first, second = self._statistic.folds
-        total = self.writer.let(self.outer, "total", Compute("multiply", (self._mean, self._seen)))
-        return {first: total, second: self._squares}
+        assert isinstance(first, Reduce)
+        return {mean_of(first): self._mean, second: self._squares}
 
 
 class _Exponentials(Accumulator):
     """The largest element so far and the sum of exponentials less it, rescaled when it grows."""
 
-    def __init__(self, statistic: Statistic, writer: KernelWriter, outer: Block, rows: Axes) -> None:
-        super().__init__(writer, outer, rows)
+    def __init__(self, statistic: Statistic, of_row: Values, rows: Axes) -> None:
+        super().__init__(of_row, rows)
         self._statistic = statistic
-        self._largest = writer.let(outer, "largest", Filled(-inf, rows, writer.precision))
-        self._total = writer.let(outer, "total", Filled(Fraction(0), rows, writer.precision))
+        self._largest = self.writer.let(self.outer, "largest", Filled(-inf, rows, self.writer.precision))
+        self._total = self.writer.let(self.outer, "total", Filled(Fraction(0), rows, self.writer.precision))
 
     def add(self, values: Values, tile: Tile) -> None:  # noqa: ARG002 - lanes beyond the end are masked
         let, again, block = self.writer.let, self.writer.again, values.inner

@@ -13,6 +13,8 @@ from porter.schedule.accumulate import payload
 from porter.schedule.host_values import Names
 from porter.schedule.kernel_writer import Block, KernelWriter
 from porter.schedule.loops import ArgReduce, Node, Reduce
+from porter.schedule.means import mean_of
+from porter.schedule.moments import moments_of_parts
 from porter.schedule.statistics import Kind, Statistic
 from porter.schedule.values import Values
 
@@ -59,14 +61,10 @@ def combined(
             chosen = Compute("select", (Compute("equal", (extremes, best)), places, _BEYOND))
             place = let(block, "place", Fold(Combine.MINIMUM, chosen, _COLUMNS))
             return {first: payload(first, place, values, writer, block)}
-        case Kind.MOMENTS, _:
-            counts, means, squares = loaded
-            count = let(block, "count", Fold(Combine.SUM, counts, _COLUMNS))
-            total = let(block, "total", Fold(Combine.SUM, Compute("multiply", (counts, means)), _COLUMNS))
-            off = let(block, "shift", Compute("subtract", (means, Compute("divide", (total, count)))))
-            between = Compute("multiply", (counts, off, off))
-            added = let(block, "square", Fold(Combine.SUM, Compute("add", (squares, between)), _COLUMNS))
-            return {first: total, statistic.folds[1]: added}
+        case Kind.MOMENTS, Reduce():
+            counts, means, found = loaded
+            mean, squares = moments_of_parts(counts, means, found, writer, block)
+            return {mean_of(first): mean, statistic.folds[1]: squares}
         case Kind.EXPONENTIALS, _:
             maxima, totals = loaded
             largest = let(block, "largest", Fold(Combine.MAXIMUM, maxima, _COLUMNS))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from porter.schedule.linear import Linear
-from porter.schedule.loops import Apply, Loop, Node, Reduce, own_loops, walk
-from porter.schedule.nests import Nest, is_fold
+from porter.schedule.loops import Apply, Loop, Node, Reduce, is_fold, own_loops, walk
+from porter.schedule.nests import Nest
 from porter.schedule.space import Sizes, rows_are_contiguous
 from porter.schedule.statistics import statistics
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
@@ -114,6 +115,11 @@ class Scan:
 
 Node = Number | Position | Read | Apply | Reduce | ArgReduce | Scan
 Folding = Reduce | ArgReduce
+
+
+def is_fold(node: Node) -> TypeGuard[Folding]:
+    """Returns whether `node` is a reduction over columns."""
+    return isinstance(node, ArgReduce) or (isinstance(node, Reduce) and not node.guards)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeGuard
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.program import TensorProgram
@@ -28,10 +27,12 @@ from porter.schedule.loops import (
     Scan,
     children,
     free,
+    is_fold,
     renamed,
     rewritten,
     walk,
 )
+from porter.schedule.means import with_means
 from porter.schedule.merge import merged
 from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 
@@ -66,11 +67,6 @@ class Nest:
         return tuple(dict.fromkeys(node for node in found if isinstance(node, Read)))
 
 
-def is_fold(node: Node) -> TypeGuard[Folding]:
-    """Returns whether `node` is a reduction over columns."""
-    return isinstance(node, ArgReduce) or (isinstance(node, Reduce) and not node.guards)
-
-
 def nests(program: TensorProgram) -> tuple[Nest, ...]:
     """Returns the nests of a program, each after those whose results it reads. Raises `NotSchedulableError`."""
     given = {one.name for one in program.inputs}
@@ -78,7 +74,12 @@ def nests(program: TensorProgram) -> tuple[Nest, ...]:
     for result in flattened(program):
         splitting.add(result)
     found = [_closed(one) for one in _by_rows(splitting.found)]
-    return tuple(_fused(found, given))
+    return tuple(map(_with_means, _fused(found, given)))
+
+
+def _with_means(nest: Nest) -> Nest:
+    bodies = with_means([result.body for result in nest.results])
+    return replace(nest, results=tuple(replace(r, body=body) for r, body in zip(nest.results, bodies, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

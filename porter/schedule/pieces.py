@@ -11,6 +11,7 @@ from porter.ir.tile.expressions import Axis, Cast, Compute, Fold, FoldIndex, Lit
 from porter.schedule.accumulate import least, ordered
 from porter.schedule.kernel_writer import KernelWriter
 from porter.schedule.loops import ArgReduce, Reduce
+from porter.schedule.moments import origin, tile_moments
 from porter.schedule.statistics import Kind, Statistic
 from porter.schedule.values import Values, identity, vanishes
 
@@ -57,13 +58,10 @@ def _place(fold: ArgReduce, piece: Piece, values: Values) -> tuple[Value, ...]:
 
 def _moments(statistic: Statistic, piece: Piece, values: Values) -> tuple[Value, ...]:
     writer, block = values.writer, values.inner
-    element = values.named(statistic.element)
+    start = writer.let(block, "origin", origin(statistic.element, values))
     count = writer.let(block, "count_here", Cast(piece.count, writer.precision))
-    masked = element if vanishes(statistic.element) else _masked(element, Fraction(0), writer)
-    mean = writer.let(block, "mean_here", Compute("divide", (Fold(Combine.SUM, masked, _COLUMNS), count)))
-    off = writer.let(block, "deviation", _masked(Compute("subtract", (element, mean)), Fraction(0), writer))
-    squares = writer.let(block, "squares_here", Fold(Combine.SUM, Compute("multiply", (off, off)), _COLUMNS))
-    return count, mean, squares
+    shift, squares = tile_moments(values.named(statistic.element), start, count, writer, block)
+    return count, writer.let(block, "mean_here", Compute("add", (start, shift))), squares
 
 
 def _masked(value: Value, other: Fraction | float, writer: KernelWriter) -> Value:

@@ -117,8 +117,7 @@ class RowKernel:
         values.expect([*elements, *(result.body for result in self._nest.results)])
         for one in statistics(self._nest, in_one_pass=False):
             for statistic in one:
-                (fold,) = statistic.folds
-                self._folds[fold] = at_once(fold, values, writer, block)
+                self._folds |= at_once(statistic, values)
         _store_all(self._nest.results, values, block)
 
     def stream(self) -> None:
@@ -302,7 +301,7 @@ class RowKernel:
             self._folds |= one.finish(values)
 
     def _accumulated(self, found: Sequence[Statistic]) -> tuple[Values, list[Accumulator]]:
-        accumulators = [accumulator(one, self._writer, self.block, self._rows) for one in found]
+        accumulators = [accumulator(one, self._of_row(), self._rows) for one in found]
         values = self._values()
         values.expect(one.element for one in found)
         tile = self._tile(values)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from fractions import Fraction
 
 from porter.ir.tensor.expressions import Combine
-from porter.schedule.loops import Apply, ArgReduce, Folding, Node, Number, Reduce, walk
-from porter.schedule.nests import Nest, is_fold
-from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
+from porter.schedule.linear_terms import factor_between, linear_terms
+from porter.schedule.loops import Apply, ArgReduce, Folding, Node, Reduce, is_fold, walk
+from porter.schedule.means import adds_squares
+from porter.schedule.nests import Nest
+from porter.schedule.polynomial import Polynomial
 
 
 class Kind(Enum):
@@ -23,6 +24,7 @@ class Kind(Enum):
 
     PLAIN = auto()
     PLACE = auto()
+    MEAN = auto()
     MOMENTS = auto()
     EXPONENTIALS = auto()
 
@@ -44,15 +46,22 @@ def statistics(nest: Nest, *, in_one_pass: bool) -> tuple[tuple[Statistic, ...],
     left = list(nest.folds)
     found: list[Statistic] = []
     while left:
-        fold = left.pop(0)
-        statistic = _pair(fold, left, nest) if in_one_pass else None
-        if statistic is None:
-            kind = Kind.PLACE if isinstance(fold, ArgReduce) else Kind.PLAIN
-            statistic = Statistic(kind, (fold,), fold.key if isinstance(fold, ArgReduce) else fold.body)
+        statistic = _next(left.pop(0), left, in_one_pass=in_one_pass)
         for other in statistic.folds[1:]:
             left.remove(other)
         found.append(statistic)
     return _by_pass(found)
+
+
+def _next(fold: Folding, others: Sequence[Folding], *, in_one_pass: bool) -> Statistic:
+    """Returns the statistic of `fold`, with one of `others` where both are found in one pass."""
+    if isinstance(fold, ArgReduce):
+        return Statistic(Kind.PLACE, (fold,), fold.key)
+    pair = _pair(fold, others)
+    if pair is not None and in_one_pass:
+        return pair
+    kind = Kind.MEAN if pair is not None and pair.kind is Kind.MOMENTS else Kind.PLAIN
+    return Statistic(kind, (fold,), fold.body)
 
 
 def _by_pass(found: Sequence[Statistic]) -> tuple[tuple[Statistic, ...], ...]:
@@ -67,75 +76,21 @@ def _by_pass(found: Sequence[Statistic]) -> tuple[tuple[Statistic, ...], ...]:
     return tuple(map(tuple, rows))
 
 
-def _pair(first: Folding, others: Sequence[Folding], nest: Nest) -> Statistic | None:
+def _pair(first: Reduce, others: Sequence[Folding]) -> Statistic | None:
     """Returns `first` and one of `others` as one statistic; None where there is none such."""
-    if not isinstance(first, Reduce):
-        return None
-    count = product(loop.extent for loop in nest.columns)
     for other in others:
-        if not isinstance(other, Reduce) or other.combine is not Combine.SUM:
-            continue
-        match first.combine, other.body:
-            case Combine.SUM, Apply("power", (base, Number(quantity))) if quantity.constant == 2:
-                terms = _linear(base)
-                element = _linear(first.body)
-                scale = _scale(terms, element, first)
-                if scale is not None and terms.get(first) == -scale.over(count):
-                    return Statistic(Kind.MOMENTS, (first, other), first.body)
-            case Combine.MAXIMUM, Apply("exp", (base,)):
-                terms, element = _linear(base), _linear(first.body)
-                scale = _scale(terms, element, first)
-                if scale == Polynomial.of(1) and terms.get(first) == Polynomial.of(-1):
-                    return Statistic(Kind.EXPONENTIALS, (first, other), first.body)
+        if adds_squares(first, other):
+            return Statistic(Kind.MOMENTS, (first, other), first.body)
+        if _adds_exponentials(first, other):
+            return Statistic(Kind.EXPONENTIALS, (first, other), first.body)
     return None
 
 
-def _scale(terms: dict[Node, Polynomial], element: dict[Node, Polynomial], first: Node) -> Polynomial | None:
-    """Returns the factor by which all `terms` but that in `first` are those of `element`; None where there is none."""
-    rest = {node: factor for node, factor in terms.items() if node != first}
-    if set(rest) != set(element) or not element:
-        return None
-    for sign in (1, -1):
-        if all(rest[node] == element[node] * Polynomial.of(sign) for node in element):
-            return Polynomial.of(sign)
-    return None
-
-
-def _linear(node: Node) -> dict[Node, Polynomial]:
-    """Returns `node` as a sum of other nodes times factors that depend on sizes alone."""
-    found: dict[Node, Polynomial] = {}
-
-    def add(one: Node, factor: Polynomial) -> None:
-        match one:
-            case Apply("add", operands):
-                for operand in operands:
-                    add(operand, factor)
-            case Apply("subtract", (left, right)):
-                add(left, factor)
-                add(right, -factor)
-            case Apply("negate", (operand,)):
-                add(operand, -factor)
-            case Apply("multiply", operands):
-                rest = [operand for operand in operands if not isinstance(operand, Number)]
-                own = product(Polynomial.of_quantity(n.quantity) for n in operands if isinstance(n, Number))
-                if len(rest) == 1:
-                    add(rest[0], factor * own)
-                else:
-                    keep(one, factor)
-            case Apply("divide", (above, Number(quantity))):
-                add(above, factor.over(Polynomial.of_quantity(quantity)))
-            case _:
-                keep(one, factor)
-
-    def keep(one: Node, factor: Polynomial) -> None:
-        total = found.get(one, Polynomial()) + factor
-        if total.terms:
-            found[one] = total
-        else:
-            found.pop(one, None)
-
-    try:
-        add(node, Polynomial.of(Fraction(1)))
-    except NotSchedulableError:
-        return {node: Polynomial.of(1)}
-    return found
+def _adds_exponentials(first: Reduce, other: Folding) -> bool:
+    """Returns whether `other` is the sum of the exponentials of what `first` is the largest of, less that."""
+    match first, other:
+        case Reduce(combine=Combine.MAXIMUM), Reduce(combine=Combine.SUM, body=Apply("exp", (base,))):
+            terms, element = linear_terms(base), linear_terms(first.body)
+            one = Polynomial.of(1)
+            return factor_between(terms, element, first) == one and terms.get(first) == -one
+    return False

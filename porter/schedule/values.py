@@ -37,9 +37,9 @@ from porter.schedule.loops import (
     Scan,
     children,
     free,
+    is_fold,
     walk,
 )
-from porter.schedule.nests import is_fold
 from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.strength import reduced
 
@@ -164,13 +164,18 @@ class Values:
         return Compute(node.op, tuple(self._number(one, block, node.op) for one in operands))
 
     def _factors(self, operands: Sequence[Node]) -> list[Node]:
-        """Returns the factors of a product: elements, what a row was reduced to, then what all rows share.
+        """Returns the factors of a product: what a row has been reduced from, what that came to, then all others.
 
         So an element near the largest number meets its norm first; times a weight it might be infinite.
         """
-        if not any(is_fold(part) for one in operands if self.is_of_row(one) for part in walk(one)):
-            return list(operands)
-        return sorted(operands, key=lambda one: 1 if self.is_of_row(one) else 0 if free(one) - self.columns else 2)
+        folds = [part for one in operands if self.is_of_row(one) for part in walk(one) if is_fold(part)]
+        reduced_from = {part.tensor for fold in folds for part in walk(fold) if isinstance(part, Read)}
+
+        def order(one: Node) -> int:
+            reads = {part.tensor for part in walk(one) if isinstance(part, Read)}
+            return 1 if self.is_of_row(one) else 0 if reads & reduced_from else 2
+
+        return sorted(operands, key=order) if folds else list(operands)
 
     def _number(self, node: Node, block: Block, op: str) -> Value:
         value = self._operand(node, block)
