@@ -1,0 +1,122 @@
+"""Port the operators of `kernelbench`, prove the ports, and keep them for `time_ports.py`.
+
+    python -m benchmarks.schedules.ports FOLDER [--only WORD] [--limit S]
+
+FOLDER gets a folder for each operator: `formula_float32.py` and `kernels_float32.py` are its ports, from what its CUDA
+computes and from its kernels, `formula_float16.py` and `formula_bfloat16.py` are written from the same formula. The
+sources take no floats of 16 bits, so that these two are proven by nobody; what is timed is compared with PyTorch.
+`reference.py` is PyTorch's own, `about.json` has verdicts and the arguments of a call at the bench sizes, at a tenth
+and at a hundredth of them. Every port has the schedule that is first at the bench sizes. What FOLDER has already stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.schedules.prepare import SUITES, argument
+from porter.backend import Follow, Port
+from porter.cli.options import cache_folder
+from porter.contract.contract import Contract, Workload
+from porter.contract.dtype import DType
+from porter.contract.materialise import retyped
+from porter.evaluate.migrate import migrate, read_and_ported
+from porter.evaluate.migration import MigrateOptions, Migration
+from porter.evaluate.scheduled import BENCH, Entry, Formula, formula_of
+from porter.ir.tensor.retyped import retyped as program_of_types
+from porter.measure.deadline import Deadline
+from porter.registry import find_backend, find_target
+from porter.schedule.polynomial import NotSchedulableError
+from porter.source.load import load
+from porter.suite.operators import Operator, operators
+
+_SHORT = (DType.FLOAT16, DType.BFLOAT16)
+_PARTS = (1, 10, 100)
+_MULTIPLE = 8  # that divided sizes are of
+
+
+def main() -> None:
+    """Writes the folders one after the other, and a line of each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default="kernelbench/")
+    parser.add_argument("--limit", type=float, default=300.0)
+    arguments = parser.parse_args()
+    for one in operators(SUITES):
+        own = arguments.folder / one.key.replace("/", "+")
+        if arguments.only in one.key and not (own / "about.json").exists():
+            begin = time.monotonic()
+            told = _written(one, own, arguments.limit)
+            print(f"{one.key}: {told} ({time.monotonic() - begin:.0f} s)", flush=True)
+
+
+def _written(one: Operator, folder: Path, limit_s: float) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    options = MigrateOptions("triton", cache_folder(), contract=one.contract, deadline=Deadline(limit_s))
+    (migration,) = migrate(one.kernel, replace(options, follow=Follow.FORMULA), lambda _: None)
+    (source,) = load(one.kernel).sources
+    _, kernels = read_and_ported(source, migration.target, options, lambda _: None)
+    _keep(kernels, folder / "kernels_float32.py")
+    (folder / "reference.py").write_text(one.reference.read_text())
+    about = {**_verdict(migration), "calls": _calls(migration.entries[0].contract)}
+    try:
+        formula = formula_of(source, find_target(find_backend("triton"), ""), options, lambda _: None)
+        for name, port in _ports(formula):
+            _keep(port, folder / f"formula_{name}.py")
+    except NotSchedulableError as error:
+        about["not_written"] = str(error)
+    (folder / "about.json").write_text(json.dumps(about, indent=1))
+    return f"{about['outcome']}, follows {about['follows']} {about['because']}"
+
+
+def _keep(port: Port, path: Path) -> None:
+    (file,) = port.files
+    path.write_text(file.text)
+
+
+def _verdict(migration: Migration) -> dict[str, object]:
+    followed = migration.followed
+    return {
+        "outcome": migration.outcome.label,
+        "follows": str(followed.what) if followed else "",
+        "because": followed.because if followed else "",
+        "proof_s": round(migration.seconds, 1),
+    }
+
+
+def _ports(formula: Formula) -> Iterator[tuple[str, Port]]:
+    """Yields the port for floats of 32 bits, then those for 16, with the type."""
+    (entry, *_) = formula.entries
+    yield str(DType.FLOAT32), Formula(formula.source, formula.target, (entry,)).port()
+    floats = [one.name for one in entry.contract.tensors if one.dtype is DType.FLOAT32]
+    for dtype in _SHORT:
+        types = dict.fromkeys(floats, dtype)
+        contract = retyped(entry.contract, replace(entry.contract.workloads[0], dtypes=types))
+        own = Entry(contract, program_of_types(entry.program, types))
+        yield str(dtype), Formula(formula.source, formula.target, (own,)).port()
+
+
+def _calls(contract: Contract) -> list[Mapping[str, object]]:
+    """Returns the arguments of a call at each of the sizes."""
+    bench = next(workload for workload in contract.workloads if workload.name == BENCH)
+    return [
+        {"part": part, "sizes": sizes, "arguments": [argument(one, sizes) for one in contract.arguments]}
+        for part, sizes in _sizes(bench)
+    ]
+
+
+def _sizes(bench: Workload) -> Iterator[tuple[int, Mapping[str, int]]]:
+    """Yields the bench sizes, then the same with the largest of them a tenth, which is done again and again."""
+    sizes = dict(bench.sizes)
+    for part in _PARTS:
+        yield part, dict(sizes)
+        largest = max(sizes, key=lambda name: sizes[name])
+        sizes[largest] = sizes[largest] // 10 // _MULTIPLE * _MULTIPLE
+
+
+if __name__ == "__main__":
+    main()
