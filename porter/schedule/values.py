@@ -164,18 +164,27 @@ class Values:
         return Compute(node.op, tuple(self._number(one, block, node.op) for one in operands))
 
     def _factors(self, operands: Sequence[Node]) -> list[Node]:
-        """Returns the factors of a product: what a row has been reduced from, what that came to, then all others.
+        """Returns the factors of a product: what a row has been reduced from, what that came to, then all others; where
+        nothing is reduced those of one element before those of others.
 
-        So an element near the largest number meets its norm first; times a weight it might be infinite.
+        So an element near the largest number meets its norm first, or the gate that it is shut by: times a weight, or
+        times another element, it might be infinite.
         """
         folds = [part for one in operands if self.is_of_row(one) for part in walk(one) if is_fold(part)]
+        if not folds:
+            return by_element([factor for one in operands for factor in self._spread(one)])
         reduced_from = {part.tensor for fold in folds for part in walk(fold) if isinstance(part, Read)}
 
         def order(one: Node) -> int:
             reads = {part.tensor for part in walk(one) if isinstance(part, Read)}
             return 1 if self.is_of_row(one) else 0 if reads & reduced_from else 2
 
-        return sorted(operands, key=order) if folds else list(operands)
+        return sorted(operands, key=order)
+
+    def _spread(self, node: Node) -> Sequence[Node]:
+        """Returns the factors of a product that is used once, else `node`."""
+        is_once = isinstance(node, Apply) and node.op == "multiply" and self.uses[node] <= 1
+        return [one for part in children(node) for one in self._spread(part)] if is_once else [node]
 
     def _number(self, node: Node, block: Block, op: str) -> Value:
         value = self._operand(node, block)
@@ -281,6 +290,18 @@ class Values:
     def _axes_of(self, node: Node) -> Axes:
         lanes = (self.writer.points[name].lanes for name in free(node))
         return NO_AXES.union(*(axes(one) for one in lanes if one is not None))
+
+
+def by_element(factors: Sequence[Node]) -> list[Node]:
+    """Returns factors in their order, each behind the first that depends on the same elements or on some of them."""
+    left = [(one, frozenset(part for part in walk(one) if isinstance(part, Read))) for one in factors]
+    found: list[Node] = []
+    while left:
+        first, reads = left.pop(0)
+        alike = [pair for pair in left if reads and pair[1] and (pair[1] <= reads or reads <= pair[1])]
+        left = [pair for pair in left if pair not in alike]
+        found += [first, *(one for one, _ in alike)]
+    return found
 
 
 def vanishes(node: Node) -> bool:

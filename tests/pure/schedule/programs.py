@@ -181,7 +181,16 @@ def masked():
     return operator(total(Combine.MAXIMUM, [to("k", "columns")], body), ("i",), ("rows",))
 
 
+def gated():
+    """Returns elements times others, each as far as a gate of its own leaves it."""
+    inputs = tuple(Input(name, F32, ("rows", "columns")) for name in ("x", "y"))
+    below = op("add", op("exp", op("multiply", number(-1), x_at("i", "j"))), number(1))
+    both = op("multiply", x_at("i", "j"), Read("y", (at("i"), at("j"))))
+    return operator(op("multiply", op("power", below, number(-1)), both), ("i", "j"), ("rows", "columns"), inputs)
+
+
 ALL = {
+    "gated": gated(),
     "masked": masked(),
     "pointwise": pointwise(),
     "softmax": softmax(),
