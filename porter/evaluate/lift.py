@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from porter.backend import Port
 from porter.contract.contract import Argument, Contract, Entry
+from porter.contract.dtype import DType
+from porter.contract.materialise import retyped
 from porter.contract.selections import choices_of, chosen
 from porter.errors import PorterError
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench, bench
@@ -34,8 +37,8 @@ from porter.warp.explicit import with_warp_barriers
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """An entry: its tensor programs, one for each choice of its arguments, and the outcome of comparing them with the
-    source. There is no program where it could not be lifted.
+    """An entry: its tensor programs, one for each choice of its arguments and of the precision that it computes in, and
+    the outcome of comparing them with the source. There is no program where it could not be lifted.
 
     `left_out` says why launchers of a kernel by itself are not here.
     """
@@ -106,12 +109,34 @@ class Lifts(SourcePort):
             at = chosen(enumerated, choices)
             try:
                 with self.stages.of(Stage.LIFT):
-                    cases.append(Case(lifted(subject, at), at))
+                    cases += self._cases(subject, at)
             except NotLiftedError as error:
                 where = "".join(f"at {name} = {value}: " for name, value in choices.items())
                 return NotVerified(f"it was not lifted: {where}{error}")
         self.programs[_call(contract)] = tuple(case.program for case in cases)
         return (Candidate(None, TensorRun(tuple(cases))),)
+
+    def _cases(self, subject: Subject, contract: Contract) -> Iterator[Case]:
+        """Yields what is lifted at the types of `contract`, and where it can be at those of another precision."""
+        yield Case(lifted(subject, contract), contract)
+        for typed in of_other_precision(contract):
+            with suppress(NotLiftedError):
+                yield Case(lifted(subject, typed), typed)
+
+
+def of_other_precision(contract: Contract) -> Iterator[Contract]:
+    """Yields `contract` at the types of workloads of which alone, or not of which, floats of 64 bits are: a constant of
+    its source has as many digits as the type that it computes in.
+    """
+    for types in {tuple(sorted(workload.dtypes.items())): workload.dtypes for workload in contract.workloads}.values():
+        alike = tuple(workload for workload in contract.workloads if workload.dtypes == types)
+        typed = retyped(contract, alike[0])
+        if _has_double(typed) != _has_double(contract):
+            yield replace(typed, workloads=tuple(replace(workload, dtypes={}) for workload in alike))
+
+
+def _has_double(contract: Contract) -> bool:
+    return any(tensor.dtype is DType.FLOAT64 for tensor in contract.tensors)
 
 
 def lift(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Lifted, ...]:

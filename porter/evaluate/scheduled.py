@@ -39,10 +39,14 @@ BENCH = "bench"  # the workload at whose sizes an operator is timed
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a source: what it computes, and the contract under which that was lifted."""
+    """An entry of a source: what it computes, and the contract under which that was lifted.
+
+    `others` are the programs that were lifted at other element types.
+    """
 
     contract: Contract
     program: TensorProgram
+    others: tuple[TensorProgram, ...] = ()
 
     @cached_property
     def nests(self) -> tuple[Nest, ...]:
@@ -158,16 +162,23 @@ def _entry(lifted: Lifted) -> Entry:
         raise NotSchedulableError(f"{name} is a kernel by itself, whose caller chooses the grid")
     if not isinstance(lifted.outcome, Equal):
         raise NotSchedulableError(f"{name} was not lifted: {getattr(lifted.outcome, 'because', lifted.outcome.label)}")
-    if len(lifted.programs) != 1:
+    own = [program for program in lifted.programs if _is_of(program, contract)]
+    if len(own) != 1:
         raise NotSchedulableError(f"{name} computes something else for each choice of its arguments")
-    (program,) = lifted.programs
-    return Entry(contract, program)
+    return Entry(contract, own[0], tuple(program for program in lifted.programs if program not in own))
+
+
+def _is_of(program: TensorProgram, contract: Contract) -> bool:
+    """Returns whether a program takes the element types of `contract`."""
+    types = {tensor.name: tensor.dtype for tensor in contract.tensors}
+    return all(one.dtype is types[one.name] for one in program.inputs)
 
 
 def of_other_types(entry: Entry) -> Iterator[Entry]:
     """Yields the entry for each choice of other floats that a workload of its contract has.
 
-    The formula was found for one type. That it is the source's for another one, too, is shown where a port is judged.
+    Where none was lifted at these types it is that of the entry: that this is the source's there, too, is shown where a
+    port is judged.
     """
     seen = [tuple(tensor.dtype for tensor in entry.contract.tensors)]
     for workload in entry.contract.workloads:
@@ -176,7 +187,8 @@ def of_other_types(entry: Entry) -> Iterator[Entry]:
         changes = [pair for pair in zip(types, seen[0], strict=True) if pair[0] is not pair[1]]
         if types not in seen and all(now.is_float and before.is_float for now, before in changes):
             seen.append(types)
-            yield Entry(contract, program_of_types(entry.program, workload.dtypes))
+            lifted = (program for program in entry.others if _is_of(program, contract))
+            yield Entry(contract, next(lifted, None) or program_of_types(entry.program, workload.dtypes))
 
 
 class Sizes(dict[str, Fraction]):

@@ -6,6 +6,7 @@ import pytest
 
 from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
 from porter.contract.dtype import DType
+from porter.evaluate.lift import of_other_precision
 from porter.evaluate.scheduled import Entry as Scheduled
 from porter.evaluate.scheduled import of_other_types
 from porter.ir.tensor.expressions import Reduce
@@ -34,6 +35,12 @@ def test_there_is_an_entry_for_each_choice_of_floats_that_a_workload_has():
     x = TensorArg("x", Role.IN, DType.FLOAT32, ("rows", "columns"))
     entry = Entry(EntryKind.TORCH, "forward")
     contract = Contract("softmax", "activation", entry, (x,), ("rows", "columns"), (), (plain, *typed), {})
+    (wider,) = of_other_precision(contract)
+    assert [tensor.dtype for tensor in wider.tensors] == [DType.FLOAT64]
+    assert [workload.name for workload in wider.workloads] == ["float64", "float64"]
+    lifted = replace(retyped(program, {"x": DType.FLOAT64}), assumptions=("its constants have more digits",))
+    (double,) = of_other_types(Scheduled(contract, program, (lifted,)))
+    assert double.program == lifted
     (double,) = of_other_types(Scheduled(contract, program))
     assert [tensor.dtype for tensor in double.contract.tensors] == [DType.FLOAT64]
     assert double.program == retyped(program, {"x": DType.FLOAT64})
