@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -17,7 +18,7 @@ WarmFlag = Annotated[bool, typer.Option("--warm", help="First build what all por
 def doctor(
     context: typer.Context,
     warm: WarmFlag = False,
-    evaluator: EvaluatorOption = "",
+    evaluator: EvaluatorOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -43,7 +44,7 @@ def _warm(console: Console) -> None:
         warm(cache_folder(), step)
 
 
-def _elsewhere(url: str, console: Console, *, warm: bool) -> int:
+def _elsewhere(urls: Sequence[str], console: Console, *, warm: bool) -> int:
     from dataclasses import replace
 
     from porter.cli.serve import server_at
@@ -52,9 +53,11 @@ def _elsewhere(url: str, console: Console, *, warm: bool) -> int:
 
     if warm:
         raise UsageError("--warm builds on this machine, and --evaluator names another one")
-    report = replace(server_at(url), patience_s=0.0).report()
+    reports = [replace(server_at(url), patience_s=0.0).report() for url in dict.fromkeys(urls)]
     if console.json:
-        console.document(report_document(report))
-    else:
+        documents = [report_document(report) for report in reports]
+        console.document({"servers": documents} if len(documents) > 1 else documents[0])
+        return 0
+    for report in reports:
         console.show(machine_text(report.machine).append("\n").append_text(report_text(report)))
     return 0

@@ -96,7 +96,7 @@ def migrate(
     model_set: ModelSetOption = None,
     recording: RecordingOption = None,
     axes: AxesOption = "",
-    evaluator: EvaluatorOption = "",
+    evaluator: EvaluatorOption = None,
     resume: ResumeFlag = False,
     seed: SeedOption = None,
     out: OutOption = Path("porter-out"),
@@ -135,7 +135,7 @@ def migrate(
     search = None
     if rounds:
         search = search_of(
-            budget, seed, jobs, asked_model, again=resume, console=console, axes=axes, evaluator=evaluator
+            budget, seed, jobs, asked_model, again=resume, console=console, axes=axes, evaluators=evaluator or ()
         )
     asking = asking_of(asked_model, tokens, console)
     choice = choosing(jobs or cores()) if timed else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -92,12 +93,12 @@ AxesOption = Annotated[
 ]
 ResumeFlag = Annotated[bool, typer.Option("--resume", help="Continue the search in the output folder.")]
 EvaluatorOption = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--evaluator",
         metavar="URL",
         help="Evaluate candidates on another machine, where `porter serve` runs; its token is read from "
-        "PORTER_EVALUATOR_TOKEN.",
+        "PORTER_EVALUATOR_TOKEN. Repeatable: work goes to the least busy, and away from one that is lost.",
     ),
 ]
 JobsOption = Annotated[
@@ -134,12 +135,12 @@ def search_of(
     again: bool,
     console: Console,
     axes: str = "",
-    evaluator: str = "",
+    evaluators: Sequence[str] = (),
 ) -> SearchOptions:
     """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on.
 
-    Candidates are evaluated at the URL `evaluator`, here where that is empty. Raises `UsageError` for axes that there
-    are not, and `MachineError` where no server answers.
+    Candidates are evaluated by the servers at the URLs `evaluators`, here where there are none. Raises `UsageError` for
+    axes that there are not, and `MachineError` where no server answers.
     """
     from porter.cli.serve import evaluators_at
     from porter.evolve.run import SearchOptions
@@ -156,7 +157,7 @@ def search_of(
         again=again,
         axes=apart,
         tell=console.warn,
-        evaluators=evaluators_at(evaluator),
+        evaluators=evaluators_at(evaluators),
     )
 
 
@@ -239,7 +240,7 @@ def resume(
     models: ModelsOption = None,
     model_set: ModelSetOption = None,
     time_limit: TimeLimitOption = 20.0,
-    evaluator: EvaluatorOption = "",
+    evaluator: EvaluatorOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -255,7 +256,7 @@ def resume(
     )
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     profile = model_of(model, base_url, models, model_set, None)
-    place = evaluators_at(evaluator)
+    place = evaluators_at(evaluator or ())
     with console.progress() as step:
         improved = go_on(run, options, budget, jobs or cores(), step, profile, console.warn, place)
     console.document(improved_document(improved)) if json else console.show(improved_text(improved))

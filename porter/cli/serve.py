@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -116,20 +117,35 @@ def state_folder() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "porter" / "serve"
 
 
-def evaluators_at(url: str) -> Evaluators:
-    """Returns where candidates are evaluated: the server at `url`, this machine where that is empty.
+def evaluators_at(urls: Sequence[str]) -> Evaluators:
+    """Returns where candidates are evaluated: the servers at `urls`, this machine where there are none.
 
-    Raises `UsageError` for what is no address or no token, and `MachineError` where nobody answers now.
+    Raises `UsageError` for what is no address or no token, and `MachineError` where none of them answers now.
     """
     from porter.evolve.local import ThisMachine
 
-    if not url:
+    if not urls:
         return ThisMachine()
     from porter.serve.client import AnotherMachine
+    from porter.serve.pool import ServerPool
 
-    server = server_at(url)
-    replace(server, patience_s=0.0).check()  # better now than once a port is proven
-    return AnotherMachine(server)
+    servers = tuple(server_at(url) for url in dict.fromkeys(urls))
+    _check_reach(servers)  # better now than once a port is proven
+    return AnotherMachine(servers[0]) if len(servers) == 1 else ServerPool(servers)
+
+
+def _check_reach(servers: Sequence[Server]) -> None:
+    """Raises `MachineError` where none of the servers answers, or one refuses the token."""
+    from porter.serve.client import Unreachable
+
+    lost: list[Unreachable] = []
+    for server in servers:
+        try:
+            replace(server, patience_s=0.0).check()
+        except Unreachable as error:
+            lost.append(error)
+    if len(lost) == len(servers):
+        raise lost[0]
 
 
 def server_at(url: str) -> Server:

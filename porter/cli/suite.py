@@ -31,6 +31,7 @@ from porter.cli.options import (
 from porter.cli.result_files import JunitOption, write_text
 from porter.cli.search import (
     BaseUrlOption,
+    EvaluatorOption,
     ModelOption,
     ModelSetOption,
     ModelsOption,
@@ -106,19 +107,22 @@ def run(
     base_url: BaseUrlOption = "",
     models: ModelsOption = None,
     model_set: ModelSetOption = None,
+    evaluator: EvaluatorOption = None,
     junit: JunitOption = None,
     quiet: QuietFlag = False,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Port and check every operator of a suite; a run that was stopped is continued."""
+    from porter.cli.serve import evaluators_at
     from porter.native.place import missing_device
     from porter.registry import find_backend, find_target
     from porter.suite.run import SuiteOptions
 
     check_writable("--out", out)
     if not rounds:
-        refuse_without_rounds(seconds=seconds, patience=patience)
+        refuse_without_rounds(seconds=seconds, patience=patience, evaluator=evaluator)
+    evaluators_at(evaluator or ())  # so that what is wrong is said once, and not of every operator
     asked = model_words(model, base_url, models, model_set, tokens)
     archs = {name: find_target(find_backend(name), arch).arch for name in target}
     wanted = [
@@ -136,6 +140,7 @@ def run(
             follow=parse_follow(follow) or "",
             timed=not missing_device(),
             models=asked,
+            evaluators=tuple(evaluator or ()),
         )
         for name, known in archs.items()
     ]

@@ -18,6 +18,7 @@ from porter.serve.metrics import Metrics
 
 TOKEN = "PORTER_EVALUATOR_TOKEN"
 HEALTH = "/healthz"
+QUESTION = "Porter-Question"  # a header that an answer brings back: what lies between may send answers twice
 MOST_BYTES = 16 << 20  # of a body; a problem with all its headers is some hundred KiB
 BODY_S = 30.0  # within which a body has to come
 _SHORTEST = 16  # letters of a token that nobody guesses
@@ -85,9 +86,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        question = [(name, value) for name, value in scope["headers"] if name.lower() == QUESTION.lower().encode()]
+
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._metrics.answered(message["status"])
+                message = {**message, "headers": [*message["headers"], *question]}
             await send(message)
 
         try:

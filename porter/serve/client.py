@@ -7,6 +7,7 @@ cannot be reached is waited for a while: it may be starting again, and goes on w
 from __future__ import annotations
 
 import http.client
+import secrets
 import socket
 import ssl
 import threading
@@ -31,7 +32,7 @@ from porter.evolve.evaluation import (
 )
 from porter.evolve.subject import Subject
 from porter.launch_plan.wire import WireError, decode
-from porter.serve.access import HEALTH, TOKEN
+from porter.serve.access import HEALTH, QUESTION, TOKEN
 from porter.serve.protocol import LONGEST_WAIT_S, Failure, OpenedProblem, Reply, ServerReport
 
 _PATIENCE_S = 60.0  # with a server that cannot be reached
@@ -42,6 +43,10 @@ _ANSWER_S = 30.0  # beyond what is waited for on purpose
 _LONGEST_ANSWER = 64 << 20  # bytes; all samples of a few workloads are some MiB
 _AGAIN = (408, 429, 503)
 _Record = TypeVar("_Record")
+
+
+class Unreachable(MachineError):  # noqa: N818 - a state of the server, which may pass
+    """A server did not answer for as long as it is waited for; its work may be done elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,10 @@ class Server:
             raise MachineError(f"{self.url}: {reply.state.value}: {reply.because}", hint)
         return reply.evaluation
 
+    def cancel(self, request: str) -> None:
+        """End a request that was sent, by its digest; one that is over, or never came, is no matter."""
+        self._answer("DELETE", f"/v1/evaluations/{request}", expected=(404,))
+
     def _asked(self, kind: type[_Record], method: str, path: str, body: bytes = b"", timeout_s: float = 0.0) -> _Record:
         return self._decoded(kind, self._answer(method, path, body, timeout_s))
 
@@ -136,7 +145,9 @@ class Server:
             except (OSError, http.client.HTTPException) as error:
                 self._forget()
                 away_since = away_since or time.monotonic()
-                if isinstance(error, ssl.SSLError) or time.monotonic() - away_since >= self.patience_s:
+                if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+                    raise self._untrusted(error) from error
+                if time.monotonic() - away_since >= self.patience_s:
                     raise self._unreachable(error) from error
                 wait_s = pause_s
             else:
@@ -150,7 +161,8 @@ class Server:
 
     def _once(self, method: str, path: str, body: bytes, timeout_s: float) -> _Answer:
         connection = self._connection(timeout_s)
-        headers = {"Content-Type": "application/json"}
+        question = secrets.token_hex(8)
+        headers = {"Content-Type": "application/json", QUESTION: question}
         if self.token.value:
             headers["Authorization"] = f"Bearer {self.token.value}"
         connection.request(method, path, body or None, headers)
@@ -158,6 +170,10 @@ class Server:
         content = response.read(_LONGEST_ANSWER + 1)
         if len(content) > _LONGEST_ANSWER:
             raise MachineError(f"{self.url}: an answer of more than {_LONGEST_ANSWER} bytes")
+        if response.length:
+            raise http.client.IncompleteRead(content, response.length)
+        if response.status < 300 and response.headers.get(QUESTION) != question:
+            raise http.client.HTTPException("the answer was cut short, or is that to an earlier question")
         return _Answer(response.status, content, _seconds(response.headers.get("Retry-After", "")))
 
     def _connection(self, timeout_s: float) -> http.client.HTTPConnection:
@@ -178,10 +194,16 @@ class Server:
         if known is not None:
             known.close()
 
-    def _unreachable(self, error: Exception) -> MachineError:
+    def _untrusted(self, error: ssl.SSLError) -> MachineError:
+        hint = (
+            "SSL_CERT_FILE names the certificates that this machine trusts; http:// is for servers without --tls-cert"
+        )
+        return MachineError(f"{self.url}: no connection by TLS: {error}", hint)
+
+    def _unreachable(self, error: Exception) -> Unreachable:
         because = self.token.scrub(str(error)) or type(error).__name__
         hint = f"is `porter serve` running there? {self.url}{HEALTH} answers anybody"
-        return MachineError(f"{self.url} cannot be reached: {because}", hint)
+        return Unreachable(f"{self.url} cannot be reached: {because}", hint)
 
     def _refusal(self, answer: _Answer) -> InputError | MachineError:
         try:

@@ -44,7 +44,8 @@ class SuiteOptions:
     one, at most for `seconds`, and no longer than `patience` rounds without any; a search that was cut goes on.
     Ports `follow` what is named, and what the target says where nothing is; they are `timed` where there is a device.
     `models` are the words of a command line that name the models
-    which are asked for ports that porter does not have, and in a search.
+    which are asked for ports that porter does not have, and in a search. Candidates of searches are evaluated by the
+    servers at the URLs `evaluators`, here where there are none.
     """
 
     target: str
@@ -60,6 +61,7 @@ class SuiteOptions:
     timed: bool = False
     failed_first: bool = False
     models: tuple[str, ...] = ()
+    evaluators: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -168,6 +170,7 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
             *reference,
             *options.words,
             *options.models,
+            *(word for url in options.evaluators for word in ("--evaluator", url)),
             "--json",
             "--force",
         ),
