@@ -33,8 +33,17 @@ __asm__(
     "  ret\n.size porter_switch_fiber,.-porter_switch_fiber\n");
 extern "C" void porter_switch_fiber(void** save, void* load);
 
+// Stacks lie a multiple of pages apart, so that their ends share a few sets of the cache, whose lines a switch would have to
+// fetch again each time. So they begin at different lines of their last page, of which a usual thread touches no other.
+std::size_t beginning_of(const Fiber& fiber) {
+    constexpr std::size_t LINE = 64, STEP = 5, LINES = 48;
+    const std::size_t number = reinterpret_cast<std::uintptr_t>(fiber.stack) >> 12;
+    return number * STEP % LINES * LINE;
+}
+
 void prepare(Fiber& fiber, void (*entry)()) {
-    auto* top = reinterpret_cast<std::uintptr_t*>(static_cast<char*>(fiber.stack) + FIBER_STACK_BYTES) - 2;
+    char* const end = static_cast<char*>(fiber.stack) + FIBER_STACK_BYTES - beginning_of(fiber);
+    auto* top = reinterpret_cast<std::uintptr_t*>(end) - 2;
     top[0] = reinterpret_cast<std::uintptr_t>(entry);  // `ret` leaves the stack as a call would: 8 below a multiple of 16
     top[1] = 0;
     for (int i = 1; i <= 6; ++i) top[-i] = 0;

@@ -67,7 +67,7 @@ void finish(int warp, int index) {
     make_ready(warps[warp], meeting.arrived);
 }
 
-int find_meeting(WarpOperations& in, WideMask mask, Complete complete, std::size_t bytes, Where where, bool together) {
+int find_meeting(WarpOperations& in, WideMask mask, Complete complete, std::size_t bytes, const Where& where, bool together) {
     for (int i = 0; i < in.count; ++i) {
         const Meeting& meeting = in.meetings[i];
         if (meeting.together != together || meeting.complete != complete) continue;
@@ -81,7 +81,7 @@ bool is_whole(const Meeting& meeting, const Warp& warp) {
     return !meeting.together && (meeting.mask & warp.live & ~meeting.arrived) == 0;
 }
 
-int join(WideMask mask, Complete complete, const void* input, void* output, int source, std::size_t bytes, Where where,
+int join(WideMask mask, Complete complete, const void* input, void* output, int source, std::size_t bytes, const Where& where,
          bool together) {
     Thread& self = *current;
     WarpOperations& in = operations[self.warp];
@@ -99,7 +99,8 @@ int join(WideMask mask, Complete complete, const void* input, void* output, int 
 
 void reset_warp(int number) { operations[number].count = 0; }
 
-bool rendezvous(WideMask mask, Complete complete, const void* input, void* output, int source, std::size_t bytes, Where where) {
+bool rendezvous(WideMask mask, Complete complete, const void* input, void* output, int source, std::size_t bytes,
+                const Where& where) {
     if (current == nullptr) fail(FaultKind::HOST_CHECK, where, "a warp operation in host code");
     Thread& self = *current;
     if ((mask >> self.lane & 1) == 0) {
@@ -162,13 +163,28 @@ WideMask lanes_together(Where where) {
     return lanes;
 }
 
-void move_lanes(const Lanes& lanes) {
+namespace {
+
+template <std::size_t BYTES>
+void move(const Lanes& lanes) {
+    const std::size_t bytes = BYTES != 0 ? BYTES : lanes.bytes;
     for (WideMask rest = lanes.present; rest != 0; rest &= rest - 1) {
         const int lane = __builtin_ctzll(rest);
         const int source = lanes.source[lane];
         if (source < 0 || source >= warp_width) continue;
-        if ((lanes.present >> source & 1) != 0) std::memcpy(lanes.output[lane], lanes.input[source], lanes.bytes);
+        if ((lanes.present >> source & 1) != 0) std::memcpy(lanes.output[lane], lanes.input[source], bytes);
         else *lanes.unserved |= 1ull << lane;
+    }
+}
+
+}  // namespace
+
+// Of the usual sizes a copy is two instructions.
+void move_lanes(const Lanes& lanes) {
+    switch (lanes.bytes) {
+        case 4: return move<4>(lanes);
+        case 8: return move<8>(lanes);
+        default: return move<0>(lanes);
     }
 }
 

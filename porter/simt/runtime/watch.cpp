@@ -18,6 +18,7 @@
 
 #include "accesses.h"
 #include "record.h"
+#include "warp_clock.h"
 
 extern "C" char __data_start[], _end[];
 
@@ -55,10 +56,11 @@ int unwatched_depth = 0;
 constexpr std::size_t MAX_HOST_ARGUMENTS = 16;
 const void* host_arguments[MAX_HOST_ARGUMENTS];  // pointers to host memory that the last kernel was launched with
 std::size_t host_argument_count = 0;
-std::uint32_t knows[MAX_WARPS][MAX_LANES][MAX_LANES];  // [w][a][b]: the time of b up to which a is ordered after it
+
+WarpClock warp_clocks[MAX_WARPS];
 
 std::uint64_t stamp_of(const Thread& thread) {
-    const std::uint32_t time = thread.clock > block.floor ? thread.clock : block.floor;
+    const std::uint32_t time = std::max(thread.clock, block.floor);
     return (block_count << BLOCK_SHIFT) | (static_cast<std::uint64_t>(thread.number) << THREAD_SHIFT) | (time & TIME_MASK);
 }
 
@@ -67,7 +69,7 @@ bool ordered_within_block(std::uint64_t earlier) {
     if (time < block.floor) return true;
     const Thread& other = threads[thread_of(earlier)];
     const Thread& self = *current;
-    if (other.warp == self.warp && knows[self.warp][self.lane][other.lane] > time) return true;
+    if (other.warp == self.warp && warp_clocks[self.warp].known(self.lane, other.lane) > time) return true;
     return other.released > time && self.acquired >= other.released;
 }
 
@@ -350,7 +352,7 @@ void watch_fence() {
     by_block.floor = std::max(by_block.floor, block.floor);
     publish(self.number, self.clock);
     const int first = self.warp * warp_width;
-    for (int i = 0; i < std::min(warp_width, block.threads - first); ++i) publish(first + i, knows[self.warp][self.lane][i]);
+    for (int i = 0; i < std::min(warp_width, block.threads - first); ++i) publish(first + i, warp_clocks[self.warp].known(self.lane, i));
     if (self.acquired == 0) return;  // else it met atomics of threads of its block, which released what they did
     for (int i = 0; i < block.threads; ++i) {
         if (threads[i].released != 0 && threads[i].released <= self.acquired) publish(i, threads[i].released);
@@ -361,7 +363,8 @@ void watch_new_block() {
     ++block_count;
     entered_count = 0;
     static_shared = 0;
-    if (watching) std::memset(knows, 0, sizeof(knows[0]) * static_cast<std::size_t>(block.warps));
+    if (!watching) return;
+    for (int w = 0; w < block.warps; ++w) warp_clocks[w].restart(std::min(warp_width, block.threads - w * warp_width));
 }
 
 void watch_block_end() {
@@ -382,22 +385,9 @@ void watch_dynamic_shared(std::size_t bytes) {
 }
 
 void watch_warp(int warp, WideMask lanes) {
-    std::uint32_t joined[MAX_LANES] = {};
     const std::uint32_t now = ++block.clock;
-    for (WideMask rest = lanes; rest != 0; rest &= rest - 1) {
-        const int lane = __builtin_ctzll(rest);
-        for (int i = 0; i < warp_width; ++i) {
-            if (knows[warp][lane][i] > joined[i]) joined[i] = knows[warp][lane][i];
-        }
-    }
-    for (WideMask rest = lanes; rest != 0; rest &= rest - 1) {
-        const int lane = __builtin_ctzll(rest);
-        joined[lane] = now;
-        threads[warp * warp_width + lane].clock = now;
-    }
-    for (WideMask rest = lanes; rest != 0; rest &= rest - 1) {
-        std::memcpy(knows[warp][__builtin_ctzll(rest)], joined, sizeof(std::uint32_t) * static_cast<std::size_t>(warp_width));
-    }
+    warp_clocks[warp].meet(lanes, now);
+    for (WideMask rest = lanes; rest != 0; rest &= rest - 1) threads[warp * warp_width + __builtin_ctzll(rest)].clock = now;
 }
 
 void enter_shared_once(SharedHeader& header, void* storage, std::size_t bytes, const char* name, Where where) {

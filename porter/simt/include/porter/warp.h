@@ -31,14 +31,17 @@ struct Lanes {
 using Complete = void (*)(const Lanes&);
 
 // Meets the other lanes of `mask`, then `complete` runs once. False when the caller's mask leaves it out: nothing was met.
-bool rendezvous(WideMask mask, Complete complete, const void* input, void* output, int source, std::size_t bytes, Where where);
+// (`where` by reference: a copy of a parameter is a call under -fno-elide-constructors, with which sources are compiled.)
+bool rendezvous(WideMask mask, Complete complete, const void* input, void* output, int source, std::size_t bytes,
+                const Where& where);
 
 // Ends the run at a shuffle among `width` lanes, for which CUDA defines no result. Kernels make no text of their own: they are
 // linked with the executor, which has what the standard library needs for it, too.
 [[noreturn]] void undefined_width(int width, Where where);
 
-int lane_id();
-int warp_id();
+// Constant for a thread as long as it runs, as threadIdx is.
+__attribute__((const)) int lane_id();
+__attribute__((const)) int warp_id();
 WideMask live_lanes();
 
 // The calling thread's lane, its warp within the block, and the lanes of its warp that have not returned.
