@@ -29,11 +29,11 @@ from porter.report.columns import Cell, columns
 from porter.report.diff import port_diff
 from porter.report.document import Json, encode_json
 from porter.report.junit import Case, Ending, junit_text
-from porter.report.machine import Machine, examine
 from porter.report.migration import migration_text
 from porter.report.migration_document import migration_document
 from porter.report.outputs import output_texts, write_outputs
 from porter.report.sarif import sarif_document
+from porter.report.software import Software, installed_software
 from porter.report.verdict import OUTCOME_STYLES, describe, reason
 from porter.report.view import View
 
@@ -131,7 +131,7 @@ def attempt_all(sources: Sequence[NamedSource], task: Task, console: Console) ->
     Raises the `PorterError` of a source that cannot be migrated at all where the task is not about several.
     """
     task.to.check()
-    machine = examine(task.wishes[0].options.cache)
+    software = installed_software()
     asked = list(product(sources, task.wishes))
     attempts: list[Attempt] = []
     for number, (source, wish) in enumerate(asked):
@@ -140,7 +140,7 @@ def attempt_all(sources: Sequence[NamedSource], task: Task, console: Console) ->
             console.how_to_go_on = f"{done}; name the sources that are left to go on with them"
         with console.progress() as step:
             about = f"{source.path} ({number + 1} of {len(asked)}): " if len(asked) > 1 else ""
-            made = attempt(source, wish, task.to, machine, _about(about, step))
+            made = attempt(source, wish, task.to, software, _about(about, step))
         attempts.extend(made)
         for one in made:
             if isinstance(one, Failed) and not task.several:
@@ -165,7 +165,9 @@ def conclude(attempts: Sequence[Attempt], task: Task, console: Console) -> int:
     return exit_code(attempts)
 
 
-def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, step: Progress) -> tuple[Attempt, ...]:
+def attempt(
+    source: NamedSource, wish: Wish, to: Destination, software: Software, step: Progress
+) -> tuple[Attempt, ...]:
     """Migrate one file and write what came of it; each of several sources in it gets a folder of its own."""
     try:
         built = wish.build.of(source.path)
@@ -181,7 +183,7 @@ def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, 
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
         pairs = zip(migrations, places, strict=True)
         return tuple(
-            _searched(_written(m, place, wish, to, machine), place, wish, to, machine, step) for m, place in pairs
+            _searched(_written(m, place, wish, to, software), place, wish, to, software, step) for m, place in pairs
         )
     except PorterError as error:
         return (Failed(source.path, wish.options.target, error),)
@@ -223,15 +225,17 @@ def _allowing(migration: Migration, allowances: Sequence[Allowance]) -> Migratio
     return replace(migration, findings=allow(migration.findings, migration.source, allowances))
 
 
-def _written(migration: Migration, folder: Path, wish: Wish, to: Destination, machine: Machine) -> Migrated:
+def _written(migration: Migration, folder: Path, wish: Wish, to: Destination, software: Software) -> Migrated:
     contract = wish.options.contract
-    texts = output_texts(migration, folder, machine, with_contract=contract is None)
+    texts = output_texts(migration, folder, software, with_contract=contract is None)
     own = {migration.source.path, *(file.source.path for file in migration.files)}
     write_outputs(texts, to.folder, own if contract is None else {*own, contract}, force=to.force)
     return Migrated(migration, tuple(texts))
 
 
-def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine: Machine, step: Progress) -> Migrated:
+def _searched(
+    made: Migrated, folder: Path, wish: Wish, to: Destination, software: Software, step: Progress
+) -> Migrated:
     """Returns what was migrated, with the best that a search found in its place: the port was written before it
     began.
     """
@@ -253,7 +257,7 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
     migration, found = finished(migration, found, wish.options, step)
     stages = {**made.migration.stages, Stage.SEARCH.value: time.monotonic() - begin}
     migration = replace(migration, stages=stages)
-    return replace(_written(migration, folder, wish, to, machine), improved=found, unsearched=unsearched)
+    return replace(_written(migration, folder, wish, to, software), improved=found, unsearched=unsearched)
 
 
 def _as_scheduled(migration: Migration, error: PorterError) -> Migration:

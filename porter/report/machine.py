@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import platform
-import shutil
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
 
-from porter import __version__
-from porter.evaluate.environment import package_version
 from porter.native.place import missing_device
 from porter.registry import Unavailable, load_backends
 from porter.report.columns import columns
 from porter.report.document import Json, as_record
+from porter.report.software import Software, installed_software
 from porter.simt.shelf import folder_bytes
 from porter.worker.kinds import WorkerKind, start
 
 _STARTERS = 2  # each is busy importing
-_COMPILERS = ("g++", "nvcc")
-_PACKAGES = ("numpy", "torch", "triton", "tree-sitter", "tree-sitter-cpp", "typer")
 _LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
 _LANDLOCK_QUERY_VERSION = 1
 _SECCOMP_ACTIONS = Path("/proc/sys/kernel/seccomp/actions_avail")
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A program or package: `version` is empty when it is missing."""
-
-    name: str
-    version: str
-    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +60,10 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Software):
     """This machine, as far as it matters to porter."""
 
-    porter: str
-    python: str
-    platform: str
     backends: tuple[BackendRow, ...]
-    compilers: tuple[Tool, ...]
-    packages: tuple[Tool, ...]
     sandbox: Sandbox
     cache: Cache
     workers: tuple[WorkerRow, ...] = ()  # empty where none was started
@@ -94,14 +75,15 @@ class Machine:
 
 
 def examine(cache: Path, workers: tuple[WorkerRow, ...] = ()) -> Machine:
-    """Looks at the machine; takes well under a second and imports none of the packages it names."""
+    """Looks at the machine, and measures `cache`, which takes seconds where it is large."""
+    software = installed_software()
     return Machine(
-        porter=__version__,
-        python=platform.python_version(),
-        platform=platform.platform(terse=True),
+        software.porter,
+        software.python,
+        software.platform,
+        software.compilers,
+        software.packages,
         backends=_backends(),
-        compilers=tuple(_compiler(name) for name in _COMPILERS),
-        packages=tuple(Tool(name, package_version(name)) for name in _PACKAGES),
         sandbox=Sandbox(_landlock_abi(), _SECCOMP_ACTIONS.exists()),
         cache=Cache(cache, folder_bytes(cache)),
         workers=workers,
@@ -180,20 +162,6 @@ def _backends() -> tuple[BackendRow, ...]:
             BackendRow(backend.name, tuple(t.arch for t in backend.targets()), can.compile, can.run, can.because)
         )
     return tuple(rows)
-
-
-def _compiler(name: str) -> Tool:
-    """The compiler on the PATH; its version is the last line of `--version` that holds one."""
-    path = shutil.which(name)
-    if path is None:
-        return Tool(name, "")
-    try:
-        told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=True).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        return Tool(name, "", f"{path} does not run: {error}")
-    lines = [line for line in told.splitlines() if any(c.isdigit() for c in line)]
-    release = next((line for line in lines if "release" in line), lines[0] if lines else "unknown")
-    return Tool(name, release.strip(), path)
 
 
 def _landlock_abi() -> int:

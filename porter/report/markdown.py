@@ -11,13 +11,13 @@ from porter.evaluate.speed import Measured
 from porter.findings import Effort, Finding, Severity
 from porter.report.catalogue import EFFORTS
 from porter.report.counting import counted
-from porter.report.machine import Machine
+from porter.report.software import Software
 from porter.report.speed import SPEED_HEAD, speed_remark, speed_rows
 from porter.report.verdict import checks, counted_lanes, describe, lanes_of, reason, verdict
 from porter.source.text import Source
 
 
-def migration_markdown(migration: Migration, machine: Machine) -> str:
+def migration_markdown(migration: Migration, software: Software) -> str:
     """The whole report."""
     target = f"{migration.target.backend} {migration.target.arch}"
     return "\n".join(
@@ -34,7 +34,7 @@ def migration_markdown(migration: Migration, machine: Machine) -> str:
             "## How the numbers were obtained\n",
             *_method(migration),
             "## Environment\n",
-            *_environment(machine),
+            *_environment(software),
         ]
     )
 
@@ -139,9 +139,9 @@ def _method(migration: Migration) -> Iterator[str]:
     yield f"Fidelity: {migration.fidelity}. {claimed if measured else 'No speed was measured, and none is claimed.'}\n"
 
 
-def _environment(machine: Machine) -> Iterator[str]:
-    yield f"- porter {machine.porter}, Python {machine.python}, {machine.platform}"
-    for tool in (*machine.compilers, *machine.packages):
+def _environment(software: Software) -> Iterator[str]:
+    yield f"- porter {software.porter}, Python {software.python}, {software.platform}"
+    for tool in (*software.compilers, *software.packages):
         if tool.version:
             yield f"- {tool.name}: {tool.version}"
     yield ""

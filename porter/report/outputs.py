@@ -16,22 +16,22 @@ from porter.contract.toml import dumps
 from porter.errors import InputError, unwritable
 from porter.evaluate.migration import Migration
 from porter.report.document import encode_json
-from porter.report.machine import Machine
 from porter.report.markdown import migration_markdown
 from porter.report.migration_document import migration_document
+from porter.report.software import Software
 from porter.whole_file import whole_file
 
 MANIFEST = ".porter.json"
 
 
-def output_texts(migration: Migration, folder: Path, machine: Machine, *, with_contract: bool) -> Mapping[Path, str]:
+def output_texts(migration: Migration, folder: Path, software: Software, *, with_contract: bool) -> Mapping[Path, str]:
     """Every file of a migration by its path under `folder`: the port, the contract, the two reports."""
     stem = migration.source.path.stem
     report = folder / f"{stem}.{migration.target.backend}.report.json"  # each target has its own
     texts = {folder / file.name: file.text for file in migration.files}
     if with_contract and migration.contracts and not migration.of_module:
         texts[folder / f"{stem}.contract.toml"] = dumps(migration.contracts)
-    texts[report.with_suffix(".md")] = migration_markdown(migration, machine)
+    texts[report.with_suffix(".md")] = migration_markdown(migration, software)
     texts[report] = encode_json(migration_document(migration, (*texts, report)))
     return texts
 

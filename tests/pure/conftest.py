@@ -11,7 +11,7 @@ from porter.contract.dtype import DType
 from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import Checked, Verified
 from porter.findings import Finding, Severity
-from porter.report.machine import Cache, Machine, Sandbox, Tool
+from porter.report.software import Software, Tool
 from porter.source.program import HostForm, Program
 from porter.source.text import Source
 
@@ -67,5 +67,5 @@ def migration(sum_source, sum_contract):
 
 
 @pytest.fixture
-def machine(tmp_path):
-    return Machine("0.1.0", "3.11.7", "Linux", (), (Tool("g++", "12.2.0"),), (), Sandbox(7, True), Cache(tmp_path, 0))
+def software():
+    return Software("0.1.0", "3.11.7", "Linux", (Tool("g++", "12.2.0"),), ())

@@ -144,8 +144,8 @@ def test_a_port_that_does_not_build_shows_the_first_lines_of_the_log(migration):
     assert "line 20\n" not in text
 
 
-def test_the_markdown_tells_the_whole_story(migration, machine):
-    page = migration_markdown(migration, machine)
+def test_the_markdown_tells_the_whole_story(migration, software):
+    page = migration_markdown(migration, software)
     titles = [line for line in page.splitlines() if line.startswith("#")]
     assert titles == [
         "# sum.cu on maca C500: verified",
@@ -164,9 +164,9 @@ def test_the_markdown_tells_the_whole_story(migration, machine):
     assert "- g++: 12.2.0" in page
 
 
-def test_a_clean_source_says_that_nothing_was_dangerous(migration, machine):
+def test_a_clean_source_says_that_nothing_was_dangerous(migration, software):
     clean = replace(migration, findings=(), outcome=Verified(()))
-    assert "What porter did\n\nNothing.\n".casefold() in migration_markdown(clean, machine).casefold()
+    assert "What porter did\n\nNothing.\n".casefold() in migration_markdown(clean, software).casefold()
 
 
 def test_what_a_verdict_leaves_out_is_said_where_it_is_one_of_several(migration):

@@ -13,8 +13,8 @@ def tree(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_migration_leaves_port_contract_and_two_reports(migration, machine, tmp_path, sum_contract):
-    texts = output_texts(migration, tmp_path, machine, with_contract=True)
+def test_a_migration_leaves_port_contract_and_two_reports(migration, software, tmp_path, sum_contract):
+    texts = output_texts(migration, tmp_path, software, with_contract=True)
     names = ["sum.maca.cpp", "sum.contract.toml", "sum.maca.report.md", "sum.maca.report.json"]
     assert [path.name for path in texts] == names
     path = tmp_path / "sum.contract.toml"
@@ -22,8 +22,8 @@ def test_a_migration_leaves_port_contract_and_two_reports(migration, machine, tm
     assert str(tmp_path / "sum.maca.report.json") in texts[tmp_path / "sum.maca.report.json"]
 
 
-def test_a_contract_of_the_users_is_not_written_again(migration, machine, tmp_path):
-    assert tmp_path / "sum.contract.toml" not in output_texts(migration, tmp_path, machine, with_contract=False)
+def test_a_contract_of_the_users_is_not_written_again(migration, software, tmp_path):
+    assert tmp_path / "sum.contract.toml" not in output_texts(migration, tmp_path, software, with_contract=False)
 
 
 def test_what_porter_wrote_it_may_write_again(tmp_path):
@@ -83,9 +83,9 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
         write_outputs({tmp_path / "out" / "x.cpp": "port"}, tmp_path / "out", [], force=False)
 
 
-def test_a_refused_source_leaves_only_the_reports(migration, machine, tmp_path):
+def test_a_refused_source_leaves_only_the_reports(migration, software, tmp_path):
     bare = replace(migration, files=(), entries=())
-    names = [path.name for path in output_texts(bare, tmp_path, machine, with_contract=True)]
+    names = [path.name for path in output_texts(bare, tmp_path, software, with_contract=True)]
     assert names == ["sum.maca.report.md", "sum.maca.report.json"]
 
 
@@ -109,7 +109,7 @@ def test_who_was_stopped_while_writing_begins_again_and_edits_are_seen_even_then
         write_outputs(texts, tmp_path, [], force=False)
 
 
-def test_two_targets_leave_two_reports(migration, machine, tmp_path):
+def test_two_targets_leave_two_reports(migration, software, tmp_path):
     other = replace(migration, target=replace(migration.target, backend="triton"), files=())
-    first, second = (output_texts(m, tmp_path, machine, with_contract=False) for m in (migration, other))
+    first, second = (output_texts(m, tmp_path, software, with_contract=False) for m in (migration, other))
     assert not first.keys() & second.keys()

@@ -71,14 +71,14 @@ def test_without_a_time_the_reason_stands_there(entry, measured):
     assert "not timed at 'bench' (native): its answer on the device differs: y at [3]" in text
 
 
-def test_the_markdown_has_a_table_of_times_and_claims_no_other(migration, entry, machine):
+def test_the_markdown_has_a_table_of_times_and_claims_no_other(migration, entry, software):
     none = NotMeasured(None, Fidelity.NATIVE, "the device is gone")
     timed = replace(entry, speeds=(*entry.speeds, none))
-    page = migration_markdown(replace(migration, entries=(timed,)), machine)
+    page = migration_markdown(replace(migration, entries=(timed,)), software)
     assert "| bench (n = 1048576) | proxy | 10.00 us | 9.96 us to 10.04 us | cuda | 20.00 us | 2.000 |" in page
     assert "- not timed (native): the device is gone" in page
     assert "Fidelity: emulated. Times: proxy, by device events." in page
-    untimed = migration_markdown(migration, machine)
+    untimed = migration_markdown(migration, software)
     assert "## Times" not in untimed
     assert "No speed was measured" in untimed
 

@@ -21,7 +21,7 @@ from porter.evaluate.migration import MigrateOptions
 from porter.evolve.budget import Budget
 from porter.evolve.journal import NAME
 from porter.evolve.run import choosing
-from porter.report.machine import examine
+from porter.report.software import installed_software
 from porter.serve.access import TOKEN
 from tests.toolchain.serve.server_process import SECRET, ServerProcess
 
@@ -86,7 +86,7 @@ def test_a_port_from_a_formula_gets_the_best_of_its_schedules(tmp_path):
     search = replace(choosing(1), budget=Budget(1))
     wish = Wish(MigrateOptions("triton", cache_folder()), choosing=search)
     found = NamedSource(source, Path())
-    (made,) = attempt(found, wish, Destination(tmp_path / "out", False), examine(cache_folder()), lambda _: None)
+    (made,) = attempt(found, wish, Destination(tmp_path / "out", False), installed_software(), lambda _: None)
     assert made.unsearched is None
     assert (made.migration.outcome.label, made.improved.evaluations) == ("verified", 1 + 4)
     asked = [line["proposer"] for line in without_clock(made.improved.folder) if line["event"] == "proposed"]

@@ -37,7 +37,8 @@ int main() {
                 for (int a = 0; a < lanes; ++a) if (met >> a & 1) table[a][b] = met >> b & 1 ? now : known;
             }
             for (int a = 0; a < lanes; ++a) for (int b = 0; b < lanes; ++b) {
-                if (clock.known(a, b) != table[a][b] && a != b) return std::printf("%d %u: %d of %d\n", round, now, a, b), 1;
+                if (a != b && clock.known(a, b) != table[a][b])
+                    return std::printf("%d %u: %d of %d\n", round, now, a, b), 1;
             }
         }
     }
