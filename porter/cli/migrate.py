@@ -34,6 +34,7 @@ from porter.cli.search import (
     BaseUrlOption,
     EvaluationsOption,
     EvaluatorOption,
+    InFlightOption,
     JobsOption,
     ModelOption,
     ModelSetOption,
@@ -97,6 +98,7 @@ def migrate(
     recording: RecordingOption = None,
     axes: AxesOption = "",
     evaluator: EvaluatorOption = None,
+    in_flight: InFlightOption = 0,
     resume: ResumeFlag = False,
     seed: SeedOption = None,
     out: OutOption = Path("porter-out"),
@@ -128,14 +130,24 @@ def migrate(
     timed = not missing_device()
     asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
-        refuse_without_rounds(evaluations=evaluations, seconds=seconds, resume=resume, axes=axes, evaluator=evaluator)
+        refuse_without_rounds(
+            evaluations=evaluations, seconds=seconds, resume=resume, axes=axes, evaluator=evaluator, in_flight=in_flight
+        )
     asked = [replace(one, follow=parse_follow(follow)) for one in asked]
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     asked_model = model_of(model, base_url, models, model_set, recording)
     search = None
     if rounds:
         search = search_of(
-            budget, seed, jobs, asked_model, again=resume, console=console, axes=axes, evaluators=evaluator or ()
+            budget,
+            seed,
+            jobs,
+            asked_model,
+            again=resume,
+            console=console,
+            axes=axes,
+            evaluators=evaluator or (),
+            in_flight=in_flight,
         )
     asking = asking_of(asked_model, tokens, console)
     choice = choosing(jobs or cores()) if timed else None

@@ -101,6 +101,16 @@ EvaluatorOption = Annotated[
         "PORTER_EVALUATOR_TOKEN. Repeatable: work goes to the least busy, and away from one that is lost.",
     ),
 ]
+InFlightOption = Annotated[
+    int,
+    typer.Option(
+        "--in-flight",
+        metavar="N",
+        min=0,
+        help="Keep N candidates in evaluation, and count outcomes as they come: for many devices. Without it a search "
+        "goes round by round, and the same seed leads to the same candidates.",
+    ),
+]
 JobsOption = Annotated[
     int,
     typer.Option(
@@ -136,6 +146,7 @@ def search_of(
     console: Console,
     axes: str = "",
     evaluators: Sequence[str] = (),
+    in_flight: int = 0,
 ) -> SearchOptions:
     """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on.
 
@@ -158,6 +169,7 @@ def search_of(
         axes=apart,
         tell=console.warn,
         evaluators=evaluators_at(evaluators),
+        in_flight=in_flight,
     )
 
 

@@ -24,7 +24,7 @@ from porter.evolve.scored import Scored
 from porter.evolve.settings import Settings
 
 FORMAT = "porter search"
-VERSION = 3  # of the form of lines: a test knows which belongs to it
+VERSION = 4  # of the form of lines: a test knows which belongs to it
 INTERRUPTED = "interrupted"
 NOTHING_SAID = Account()
 
@@ -77,7 +77,10 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What came of the candidate that was proposed, or doubted, before all others that are not told of."""
+    """What came of a candidate that was proposed or doubted.
+
+    It is the one that was so before all others that are not told of, except where a search keeps candidates in flight.
+    """
 
     scored: Scored
     again: bool = False

@@ -55,7 +55,8 @@ class SearchOptions:
     Where proposers are named in `only`, no others are asked. `axes` are the traits by which the archive tells
     candidates apart, by the name of a preset.
     A search that goes on has as many requests of `slow` proposers out as it began with. `evaluators` are where
-    candidates are evaluated.
+    candidates are evaluated. Where `in_flight` is not 0, so many candidates are kept in evaluation, in rounds of about
+    as many, and outcomes count as they come.
     """
 
     budget: Budget
@@ -70,6 +71,12 @@ class SearchOptions:
     axes: str = MECHANISM
     tell: Callable[[str], None] = _say_nothing
     evaluators: Evaluators = field(default_factory=ThisMachine)
+    in_flight: int = 0
+
+    @property
+    def at_once(self) -> int:
+        """Returns how many candidates are evaluated at once."""
+        return max(self.jobs, self.in_flight)
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,7 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     wanted = SearchOptions(
         budget, settings.seed, settings.islands, settings.batch, jobs, asked,
         slow=settings.slow, only=settings.proposers, axes=preset_of(settings.axes), tell=tell,
-        evaluators=evaluators or ThisMachine(),
+        evaluators=evaluators or ThisMachine(), in_flight=settings.in_flight,
     )  # fmt: skip
     files = seed_of(state)
     subject = kept(folder, settings.about, port_of(files, folder / ORIGINAL) if files else None, options)
@@ -197,7 +204,7 @@ def _searched(
         raise InputError(f"{subject.original.source.path}: its formula is not known", "search with --follow kernels")
     options = subject.options
     with (
-        wanted.evaluators.open(subject, wanted.jobs, progress, own=agent is None) as evaluator,
+        wanted.evaluators.open(subject, wanted.at_once, progress, own=agent is None) as evaluator,
         bench(options.cache, options.time_limit_s) as planning,
     ):
         measured = _measured(evaluator)
@@ -210,14 +217,15 @@ def _searched(
             proposers=tuple(proposer.name for proposer in proposers),
             priors=_PRIORS if agent is None else (),  # a model has as good a chance
             islands=wanted.islands,
-            batch=wanted.batch,
+            batch=max(wanted.batch, -(-wanted.in_flight // wanted.islands)),
+            in_flight=wanted.in_flight,
             slow=wanted.slow if wanted.slow is not None else agent.at_once if agent else {},
             about={**about_models(wanted.model), **about, **measured},
         )
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
         judge = CandidateJudge(evaluator, options.seed or 0, apart, score_first=frozenset({FORMULA}))
         with searching(folder, settings, wanted.budget, proposers, (seed,)) as search, closing(agent):
-            evaluate_all(search, judge.asked, wanted.jobs, progress)
+            evaluate_all(search, judge.asked, wanted.at_once, progress)
             return _came_to(search.state, folder)
 
 

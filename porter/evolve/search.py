@@ -8,6 +8,7 @@
 
 A round is proposed as a whole, then evaluated, several at once if the caller can, then closed. Every round serves all
 islands: so each learns of every outcome as soon as it can, with as many evaluations in flight as if one were served.
+Where a search keeps candidates in flight nothing waits for a round: what was told of makes room for the next at once.
 
 Slow proposers answer in threads of their own (`questions`), while rounds go on; their answers count when they come. The
 caller waits for these as for evaluations.
@@ -127,11 +128,11 @@ class Search:
         self._recorder.write(self.state.apply(event, seconds), seconds)
 
     def _hear(self) -> None:
-        """Outcomes count in the order of proposals: those that came early wait for those before them."""
-        while not self.ended and (waiting := self.state.round.waiting) and waiting[0].candidate.digest in self._early:
-            scored = self._early.pop(waiting[0].candidate.digest)
+        """Let outcomes count, each in its turn: those that came early may have to wait for those before them."""
+        while not self.ended and (waiting := self.state.heard(self._early)):
+            scored = self._early.pop(waiting.candidate.digest)
             self._out.remove(scored.digest)
-            self.record(Told(scored, waiting[0].again))
+            self.record(Told(scored, waiting.again))
             self._proceed()
 
     def _proceed(self) -> None:

@@ -20,8 +20,9 @@ class Settings:
     probability that the first parent is one of the top. `priors` are what runs for operators of this `category` taught.
     A champion is measured a second time when it has stood for `measure_after` rounds, and before the search ends,
     where its score is a measurement; never, if that is 0. Proposers in `slow` answer when they can, and have at most so
-    many requests out at once: the round goes on without them. `about` says what the search is for: it is kept for
-    whoever reads the journal, and not looked at.
+    many requests out at once: the round goes on without them. Where `in_flight` is not 0, so many candidates are kept
+    in evaluation, and outcomes count as they come; else those of a round are, in the order of proposals. `about` says
+    what the search is for: it is kept for whoever reads the journal, and not looked at.
     """
 
     seed: int
@@ -38,6 +39,7 @@ class Settings:
     category: str = ""
     priors: tuple[Prior, ...] = ()
     slow: Mapping[str, int] = field(default_factory=dict)
+    in_flight: int = 0
     about: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -47,5 +49,9 @@ class Settings:
             raise ValueError(f"proposers have names of their own, of which none is {SEED!r}: {self.proposers}")
         if not self.slow.keys() <= set(self.proposers) or min(self.slow.values(), default=1) < 1:
             raise ValueError("slow proposers are some of the proposers, and have at least one request out at once")
-        if not (0 <= self.exploit <= 1 and 0 < self.migrate_share <= 1 and min(self.failures, self.measure_after) >= 0):
-            raise ValueError("exploit and migrate_share are shares, failures and measure_after numbers")
+        if not (
+            0 <= self.exploit <= 1
+            and 0 < self.migrate_share <= 1
+            and min(self.failures, self.measure_after, self.in_flight) >= 0
+        ):
+            raise ValueError("exploit and migrate_share are shares, failures, measure_after and in_flight numbers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -95,7 +96,7 @@ class State:
             return self._doubt() or (None if self.round.waiting or self.out else Ended(reason))
         if asking := self._asking(self.budget):
             return asking
-        if self.round.waiting or (self.out and not self.round.evaluated):
+        if self._waits():
             return None
         if self._has_stood(self.best) and (doubt := self._doubt()):
             return doubt
@@ -137,7 +138,7 @@ class State:
     def _doubt(self) -> Doubted | None:
         """The best, if it is yet to be measured again."""
         best = self.best
-        if best is None or self.round.waiting or not self._doubtful(best):
+        if best is None or any(one.again for one in self.round.waiting) or not self._doubtful(best):
             return None
         return Doubted(best.scored.digest)
 
@@ -149,11 +150,13 @@ class State:
 
     def _asking(self, budget: Budget) -> Asking | Asked | None:
         seeds = self.round.number == 0
-        if (seeds and self.round.begun) or budget.out_of_tokens(self.progress):
+        room = self._room()
+        if (seeds and self.round.begun) or budget.out_of_tokens(self.progress) or room == 0:
             return None
         waiting = len(self.round.waiting) + sum(asking.request.count for asking in self.out.values())
         arms, islands = ((SEED,), 1) if seeds else (self._free(), self.settings.islands)
-        wanted = self.round.wanted(arms, islands, self.settings.batch, budget.left(self.progress, waiting))
+        limits = [most for most in (budget.left(self.progress, waiting), room) if most is not None]
+        wanted = self.round.wanted(arms, islands, self.settings.batch, min(limits, default=None))
         if wanted is None or not wanted.proposers:
             return None
         place = wanted.island, self.step
@@ -161,6 +164,25 @@ class State:
         if arm in self.settings.slow:
             return Asked(self.step, self.round.number, wanted.island, arm, wanted.count)
         return Asking(arm, self._request(arm, wanted.island, wanted.count))
+
+    def _room(self) -> int | None:
+        """Returns how many candidates may join those in flight; None where a round is proposed as a whole."""
+        return max(0, self.settings.in_flight - len(self.round.waiting)) if self.settings.in_flight else None
+
+    def _waits(self) -> bool:
+        """Returns whether the round, for which nobody is to be asked now, waits for an outcome or an answer.
+
+        Where candidates are kept in flight one that has brought some does not: the next goes on beside them.
+        """
+        if self.settings.in_flight and self.round.number:
+            return self._room() == 0 or (not self.round.offered and bool(self.round.waiting or self.out))
+        return bool(self.round.waiting or (self.out and not self.round.evaluated))
+
+    def heard(self, digests: Collection[str]) -> Waiting | None:
+        """Returns what counts next of that whose outcome is there, by `digests`; None where another one is to come."""
+        waiting = self.round.waiting
+        expected = waiting if self.settings.in_flight else tuple(waiting)[:1]
+        return next((one for one in expected if one.candidate.digest in digests), None)
 
     def _free(self) -> tuple[str, ...]:
         """Who may be asked: not those that have nothing more to give, nor slow ones with enough requests out."""
@@ -227,10 +249,10 @@ class State:
     def _tell(self, event: Told, due: Asking | Event | None) -> Told:
         if due is not None or self.ended or not self.round.waiting:
             raise ValueError("nothing is waited for now")
-        waiting = self.round.waiting[0]
-        if (event.scored.digest, event.again) != (waiting.candidate.digest, waiting.again):
-            raise ValueError(f"{waiting.candidate.digest} is waited for")
-        self.round.waiting.popleft()
+        waiting = self.heard((event.scored.digest,))
+        if waiting is None or event.again is not waiting.again:
+            raise ValueError(f"{self.round.waiting[0].candidate.digest} is waited for")
+        self.round.take(waiting)
         member = Member(waiting.candidate, event.scored)
         self.members[event.scored.digest] = member
         add = self.islands.measured_again if waiting.again else partial(self.islands.add, island=waiting.island)
@@ -300,10 +322,10 @@ class State:
             stale_rounds=progress.stale_rounds + 1 if stale and round_.number else 0,
             stale_evaluations=progress.stale_evaluations + round_.evaluated if stale and round_.number else 0,
         )
-        self._exhausted = round_.number > 0 and not round_.evaluated and not round_.questions
+        self._exhausted = round_.number > 0 and not (round_.offered or round_.evaluated or round_.questions)
         digest = best.scored.digest if best else ""
         self._standing, self._stood = digest, self._stood + 1 if digest == self._standing else 0
-        self.round = Round(round_.number + 1)
+        self.round = Round(round_.number + 1, waiting=round_.waiting)
         return Closed(
             event.round,
             round_.evaluated,

@@ -37,9 +37,10 @@ class Wanted:
 
 @dataclass(slots=True)
 class Round:
-    """All is proposed before anything is told, and told in the order in which it was proposed.
+    """What is asked for and told between two looks at how the search goes.
 
-    So the state after a round does not depend on which evaluation was done first.
+    `offered` candidates came of its requests; of those that are `waiting` some may come of rounds before it, where a
+    search keeps candidates in flight: it closes once all were proposed. Else it closes once all were told of.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Round:
     filled: int = 0
     fruitless: Counter[str] = field(default_factory=Counter)
     waiting: deque[Waiting] = field(default_factory=deque)
+    offered: int = 0
     evaluated: int = 0
     questions: int = 0
     begun: bool = False
@@ -82,7 +84,12 @@ class Round:
     def arrived(self, event: Proposed, to_beat: float, *, for_all: bool = False) -> None:
         """Take in the candidates of an answer, which are evaluated in this round besides its own."""
         island = None if for_all else event.island
+        self.offered += len(event.candidates)
         self.waiting.extend(Waiting(candidate, event.proposer, island, to_beat) for candidate in event.candidates)
+
+    def take(self, waiting: Waiting) -> None:
+        """A candidate is told of."""
+        self.waiting.remove(waiting)
 
     def _go_on_to(self, island: int) -> None:
         if island != self.island:
