@@ -107,24 +107,48 @@ _Pair = tuple[tl.tensor, tl.tensor]
 
 
 def _operands(original: Callable[..., _Pair]) -> Callable[..., _Pair]:
-    """Two tiles of one type stay as they are, but for quotients, which may be wider; a number's tile is made once."""
-    numbers: dict[tuple[str, str, tuple[bool, ...]], tl.tensor] = {}
+    """Operands as they were made for others of the same types: in their common type, which is worked out once, and a
+    number as the tile that it was.
+    """
+    types: dict[tuple[str, str, tuple[bool, ...]], tuple[tl.dtype, tl.dtype]] = {}
+    numbers: dict[tuple[str, str, bool, tuple[bool, ...]], tuple[tl.dtype, tl.tensor]] = {}
+
+    def with_number(
+        self: TritonSemantic, operand: tl.tensor, number: object, given: tuple[bool, ...], *, is_first: bool
+    ) -> _Pair:
+        key = operand.type.name, repr(number), is_first, given
+        if key not in numbers:
+            pair = original(self, *((number, operand) if is_first else (operand, number)), *given)
+            numbers[key] = pair[is_first].type, pair[not is_first]
+            return pair
+        type_, made = numbers[key]
+        operand = _of_type(self, operand, type_)
+        return (made, operand) if is_first else (operand, made)
 
     def operands(self: TritonSemantic, left: object, right: object, *given: bool, **named: bool) -> _Pair:
-        if not isinstance(left, tl.tensor) or named:
+        if named or not (isinstance(left, tl.tensor) or isinstance(right, tl.tensor)):
             return original(self, left, right, *given, **named)
-        if isinstance(right, tl.tensor):
-            plain = left.type is right.type and len(given) < _DIV_OR_MOD and not left.dtype.is_ptr()
-            return (left, right) if plain else original(self, left, right, *given)
-        key = left.type.name, repr(right), given
-        if key not in numbers:
-            converted, number = original(self, left, right, *given)
-            if converted is not left:
-                return converted, number
-            numbers[key] = number
-        return left, numbers[key]
+        if not isinstance(right, tl.tensor):
+            return with_number(self, left, right, given, is_first=False)
+        if not isinstance(left, tl.tensor):
+            return with_number(self, right, left, given, is_first=True)
+        if left.type is right.type and len(given) < _DIV_OR_MOD and not left.dtype.is_ptr():
+            return left, right
+        key = left.type.name, right.type.name, given
+        if key not in types:
+            pair = original(self, left, right, *given)
+            types[key] = pair[0].type, pair[1].type
+            return pair
+        left, right = _of_type(self, left, types[key][0]), _of_type(self, right, types[key][1])
+        joined: _Pair = self.broadcast_impl_value(left, right)
+        return joined
 
     return operands
+
+
+def _of_type(semantic: TritonSemantic, value: tl.tensor, type_: tl.dtype) -> tl.tensor:
+    """Returns `value` with the elements of a type."""
+    return value if value.type.scalar is type_.scalar else semantic.cast(value, type_.scalar)
 
 
 def _attribute(scope_of: object, name: str, member: Callable[..., object], builder: object, scope: _Scope) -> None:
@@ -148,6 +172,9 @@ def _broadcast(
         if blocks == (True, False):
             type_ = left.type.with_element_ty(right.type.scalar)
             return left, self.tensor(self.builder.create_splat(type_, right.handle), type_)
+        if blocks == (False, True):
+            type_ = right.type.with_element_ty(left.type.scalar)
+            return self.tensor(self.builder.create_splat(type_, left.handle), type_), right
         return original(self, left, right)
 
     return broadcast
