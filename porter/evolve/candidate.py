@@ -30,15 +30,15 @@ class Origin:
 class Candidate:
     """Files in the language of a target; the first is the one that is called.
 
-    `point` is where it lies in the space of its search, for one that came of a point there; empty for others.
+    `point` is where it lies in the space of its search, for one that came of a point there; empty for others. The
+    `digest` is the same for the same files, whoever proposed them: 16 hexadecimal digits.
     """
 
     files: tuple[File, ...]
     origin: Origin
     point: Mapping[str, Value] = field(default_factory=dict)
+    digest: str = field(init=False, repr=False, compare=False)  # looked at for all that wait, whenever one is told of
 
-    @property
-    def digest(self) -> str:
-        """The same for the same files, whoever proposed them: 16 hexadecimal digits."""
-        parts = (part.encode() for file in self.files for part in (file.name, file.text))
-        return hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
+    def __post_init__(self) -> None:
+        parts = (part.encode(errors="surrogatepass") for file in self.files for part in (file.name, file.text))
+        object.__setattr__(self, "digest", hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest())

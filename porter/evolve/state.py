@@ -150,13 +150,11 @@ class State:
 
     def _asking(self, budget: Budget) -> Asking | Asked | None:
         seeds = self.round.number == 0
-        room = self._room()
-        if (seeds and self.round.begun) or budget.out_of_tokens(self.progress) or room == 0:
+        if (seeds and self.round.begun) or budget.out_of_tokens(self.progress) or self._is_full:
             return None
         waiting = len(self.round.waiting) + sum(asking.request.count for asking in self.out.values())
         arms, islands = ((SEED,), 1) if seeds else (self._free(), self.settings.islands)
-        limits = [most for most in (budget.left(self.progress, waiting), room) if most is not None]
-        wanted = self.round.wanted(arms, islands, self.settings.batch, min(limits, default=None))
+        wanted = self.round.wanted(arms, islands, self.settings.batch, budget.left(self.progress, waiting))
         if wanted is None or not wanted.proposers:
             return None
         place = wanted.island, self.step
@@ -165,17 +163,23 @@ class State:
             return Asked(self.step, self.round.number, wanted.island, arm, wanted.count)
         return Asking(arm, self._request(arm, wanted.island, wanted.count))
 
-    def _room(self) -> int | None:
-        """Returns how many candidates may join those in flight; None where a round is proposed as a whole."""
-        return max(0, self.settings.in_flight - len(self.round.waiting)) if self.settings.in_flight else None
+    @property
+    def _is_full(self) -> bool:
+        """Returns whether enough candidates wait for all that are kept in flight.
+
+        Else a whole batch is asked for, of which some then wait here: a proposer that models all that was evaluated
+        takes as long for one candidate as for many.
+        """
+        return 0 < self.settings.in_flight <= len(self.round.waiting)
 
     def _waits(self) -> bool:
         """Returns whether the round, for which nobody is to be asked now, waits for an outcome or an answer.
 
-        Where candidates are kept in flight one that has brought some does not: the next goes on beside them.
+        Where candidates are kept in flight one that has all of its own does not: the next goes on beside them.
         """
         if self.settings.in_flight and self.round.number:
-            return self._room() == 0 or (not self.round.offered and bool(self.round.waiting or self.out))
+            whole = self.round.offered >= self.settings.batch * self.settings.islands
+            return self._is_full or (not whole and bool(self.round.waiting or self.out))
         return bool(self.round.waiting or (self.out and not self.round.evaluated))
 
     def heard(self, digests: Collection[str]) -> Waiting | None:
@@ -253,6 +257,8 @@ class State:
         if waiting is None or event.again is not waiting.again:
             raise ValueError(f"{self.round.waiting[0].candidate.digest} is waited for")
         self.round.take(waiting)
+        if self.settings.in_flight:
+            self.round.ask_again(self.settings.islands, self.settings.batch)
         member = Member(waiting.candidate, event.scored)
         self.members[event.scored.digest] = member
         add = self.islands.measured_again if waiting.again else partial(self.islands.add, island=waiting.island)

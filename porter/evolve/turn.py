@@ -39,8 +39,8 @@ class Wanted:
 class Round:
     """What is asked for and told between two looks at how the search goes.
 
-    `offered` candidates came of its requests; of those that are `waiting` some may come of rounds before it, where a
-    search keeps candidates in flight: it closes once all were proposed. Else it closes once all were told of.
+    It closes once all were told of. Where a search keeps candidates in flight it closes once enough were `offered`, and
+    of those that are `waiting` some come of rounds before it.
     """
 
     number: int
@@ -90,6 +90,13 @@ class Round:
     def take(self, waiting: Waiting) -> None:
         """A candidate is told of."""
         self.waiting.remove(waiting)
+
+    def ask_again(self, islands: int, batch: int) -> None:
+        """There is news: where that is not enough yet of all islands, who had nothing to propose is asked once more."""
+        is_at_end = self.island + 1 == islands and (self.fruitless or self.filled >= batch)
+        if is_at_end and self.offered < islands * batch:
+            self.island, self.filled = 0, 0
+            self.fruitless.clear()
 
     def _go_on_to(self, island: int) -> None:
         if island != self.island:

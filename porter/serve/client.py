@@ -33,6 +33,7 @@ from porter.evolve.evaluation import (
 from porter.evolve.subject import Subject
 from porter.launch_plan.wire import WireError, decode
 from porter.serve.access import HEALTH, QUESTION, TOKEN
+from porter.serve.ledger import JobState
 from porter.serve.protocol import LONGEST_WAIT_S, Failure, OpenedProblem, Reply, ServerReport
 
 _PATIENCE_S = 60.0  # with a server that cannot be reached
@@ -100,7 +101,8 @@ class Server:
     def evaluate(self, request: EvaluationRequest, contents: Sequence[bytes]) -> Evaluation:
         """Returns what came of a request, however long that takes; `contents` are what it names.
 
-        The request is sent again until it is over: a server that lost it, or its contents, gets them once more.
+        The request is sent again until it is over: a server that lost it, or its contents, gets them once more. One
+        that was cancelled is, too: somebody else asked for the same, and no longer waits.
         """
         self.keep(contents[-1])
         asked = content_of(request)
@@ -111,7 +113,7 @@ class Server:
                     self.keep(content)
                 continue
             reply = self._decoded(Reply, answer)
-            if reply.state.is_over:
+            if reply.state.is_over and reply.state is not JobState.CANCELLED:
                 break
         if reply.evaluation is None:
             hint = f"`porter doctor --evaluator {self.url}` says what is there"
