@@ -59,7 +59,7 @@ __global__ void norm(const float* x, float* y, int n) {
   const float* row = x + blockIdx.x * n;
   if (threadIdx.x == 0) {
     float sum = 0.f;
-    for (int i = 0; i < (n < 100 ? n : 100); ++i) sum += row[i] * row[i];
+    for (int i = 0; i < (n < 24 ? n : 24); ++i) sum += row[i] * row[i];
     total = sum;
   }
   __syncthreads();
@@ -68,7 +68,7 @@ __global__ void norm(const float* x, float* y, int n) {
 
 torch::Tensor forward(torch::Tensor x) {
   auto y = torch::empty_like(x);
-  norm<<<x.size(0), 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
+  norm<<<x.size(0), 16>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
   return y;
 }
 """
@@ -82,14 +82,14 @@ def test_a_source_that_leaves_out_elements_beyond_a_block_has_no_formula(lifted,
 
 
 def test_a_source_that_leaves_out_elements_beyond_the_probes_is_found_to_differ(lifted, tmp_path):
-    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("100", "400"))
+    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("24", "400"))
     one = lifted(tmp_path / "norm.cu")
     assert "** (1/2)" in printed(*one.programs)
     assert one.outcome.label == "wrong", one.outcome
 
 
 DATA_DECIDES = CUT_OFF.replace(
-    "for (int i = 0; i < (n < 100 ? n : 100); ++i) sum += row[i] * row[i];",
+    "for (int i = 0; i < (n < 24 ? n : 24); ++i) sum += row[i] * row[i];",
     "int i = 0; while (i < n && sum < 10.f) { sum += row[i] * row[i]; ++i; }",
 )
 
