@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from porter.lift.arithmetic import absolute, add, exponential, multiply
+from porter.lift.arithmetic import absolute, add, exponential, is_never_negative, multiply
 from porter.lift.forms import (
     ARGUMENT,
     MAXIMUM,
@@ -37,10 +37,22 @@ def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
     if len(numbers) > 1:
         best = max(numbers, key=lambda item: _sign(kind) * _value(forms, item))
         items = items - numbers | {best}
+    zero = forms.number(0)
+    if kind == MAXIMUM and zero in items and _makes_nothing_of_zero(forms, items - {zero}):
+        items.discard(zero)
     one = forms.number(1)
     if kind == MINIMUM and one in items and any(i != one and _is_truth(forms, i) for i in items):
         items.discard(one)
     return items.pop() if len(items) == 1 else forms.put(Extreme(kind, tuple(sorted(items))))
+
+
+def _makes_nothing_of_zero(forms: Forms, others: set[Form]) -> bool:
+    """Returns whether the largest of `others` and 0 is that of `others`: one of them is not negative, nor all are NaN.
+
+    A single one may be, as a variance of infinite numbers is, and then 0 is the largest.
+    """
+    may_be_nan = len(others) == 1 and not _is_truth(forms, *others)
+    return not may_be_nan and any(is_never_negative(forms, other) for other in others)
 
 
 def _items(forms: Forms, kind: str, part: Form) -> set[Form]:
@@ -138,12 +150,14 @@ def _selected_with_ties(forms: Forms, parts: tuple[Form, Form], then: Form, othe
             continue
         for kind, best, value in ((MAXIMUM, small, large), (MINIMUM, large, small)):
             if (then, otherwise) == (value, best):
-                return extreme(forms, kind, (best, value))
+                return _bounded(forms, kind, value, best)
             kept, taken = _pairs(forms, kind, otherwise, best), _pairs(forms, kind, then, value)
             demanded = _besides_equality(forms, tie, {small, large})
             pairs = _joined(forms, (kept, taken), demanded, (then, otherwise))
             if kept and taken and pairs and _runs_upwards(forms, kept, taken):
                 return forms.put(Argument(ARGUMENT, kind, pairs))
+        if _is_equality_of(forms, tie, {small, large}) and _are_alike(forms, (small, large), then, otherwise):
+            return select(forms, order, then, otherwise)
     return None
 
 
@@ -176,11 +190,18 @@ def _besides_equality(forms: Forms, form: Form, values: set[Form]) -> list[Form]
 
 def _selected_by_equality(forms: Forms, one: Form, other: Form, then: Form, otherwise: Form) -> Form | None:
     """Returns the case that is right for equal values, too: `otherwise` with one of them for the other is `then`."""
-    for old, new in ((one, other), (other, one)):
-        if substituted(forms, then, old, new) == substituted(forms, otherwise, old, new):
-            forms.used.add("a case for equal values is the general one")
-            return otherwise
-    return None
+    if not _are_alike(forms, (one, other), then, otherwise):
+        return None
+    forms.used.add("a case for equal values is the general one")
+    return otherwise
+
+
+def _are_alike(forms: Forms, values: tuple[Form, Form], then: Form, otherwise: Form) -> bool:
+    """Returns whether two cases are the same where `values` are equal."""
+    return any(
+        substituted(forms, then, old, new) == substituted(forms, otherwise, old, new)
+        for old, new in (values, values[::-1])
+    )
 
 
 def _is_equality_of(forms: Forms, form: Form, values: set[Form]) -> bool:

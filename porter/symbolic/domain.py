@@ -23,6 +23,7 @@ _COMPARED = {  # less or equal, operands the other way round, and turned into it
     "lt": ("less", False, False), "gt": ("less", True, False), "le": ("less", True, True), "ge": ("less", False, True),
     "eq": ("equal", False, False), "ne": ("equal", False, True),
 }  # fmt: skip
+_OR_EQUAL = {"le": "lt", "ge": "gt"}
 _OF_INTEGERS = frozenset("add sub mul neg abs min max".split())  # noqa: SIM905 - reads as words
 PLACED = np.dtype(
     [("base", np.int64), ("place", np.int64), ("bytes", np.int64)]
@@ -57,10 +58,11 @@ class Symbolic:
     def _made(self, kind: str, type_: Scalar, given: Sequence[Scalar], nodes: Sequence[Nodes]) -> Nodes:
         of, dtype = self.graph.apply, dtype_of(type_)
         if kind in _COMPARED:
+            if kind in _OR_EQUAL and given[0].is_float:  # with NaN neither a comparison nor its opposite holds
+                parts = (self._made(part, type_, given, nodes) for part in (_OR_EQUAL[kind], "eq"))
+                return of("or", "bool", *parts)
             word, turned, opposite = _COMPARED[kind]
             told = self.keys.simplified(of(word, "bool", *(nodes[::-1] if turned else nodes)))
-            if opposite and kind != "ne" and any(self.graph.value(node) is None for node in np.unique(told).tolist()):
-                self.graph.assumptions.add(Assumption.ORDERED)  # with NaN neither a comparison nor its opposite holds
             return of("not", "bool", told) if opposite else told
         match kind:
             case "cast":

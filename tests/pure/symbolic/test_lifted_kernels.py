@@ -93,6 +93,24 @@ def test_a_sum_of_elements_for_which_something_holds_is_one_of_selections():
     assert formula(kernel) == "sum[k < 20](select(0 < x[i, k], x[i, k] ** 2, 0))"
 
 
+CHOSEN = {
+    "r <= 0.f ? 0.f : r": "select(x[i, j] < 0, 0, x[i, j])",
+    "r >= 0.f ? r : 0.f": "maximum(0, x[i, j])",
+    "r >= 1.f ? 1.f : 0.f": "1 < x[i, j] or 1 == x[i, j]",
+    "fmaxf(r * r, 0.f)": "maximum(0, x[i, j] ** 2)",
+}
+"""What is chosen of a number `r`, as NaN is."""
+
+
+@pytest.mark.parametrize("chosen", CHOSEN)
+def test_comparisons_hold_for_nan_where_those_of_the_source_do(chosen):
+    kernel = f"""__global__ void k(const float* x, float* y, int n) {{{ROWS}
+      const float r = row[threadIdx.x % n];
+      if (threadIdx.x < n) y[blockIdx.x * n + threadIdx.x] = {chosen};
+    }}"""
+    assert formula(kernel, shape=(3, 20)) == CHOSEN[chosen]
+
+
 def test_a_mean_of_what_came_so_far_divides_by_how_many_these_are():
     kernel = f"""__global__ void k(const float* x, float* y, int n) {{{ROWS}
       if (threadIdx.x) return;
