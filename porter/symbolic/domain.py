@@ -16,8 +16,8 @@ from porter.symbolic.values import Values, dtype_of, meant, symbols, written
 # What graphs call otherwise than the IR does. Functions that are in neither table are kept by their own name.
 _WORDS: Mapping[str, str] = {
     "sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negate", "abs": "absolute", "min": "minimum",
-    "max": "maximum", "pow": "power", "trunc": "truncate", "round": "round_away", "mulhi": "", "shl": "", "shr": "",
-    "popc": "", "clz": "", "brev": "", "xor": "",
+    "max": "maximum", "pow": "power", "trunc": "truncate", "rint": "round", "round": "round_away", "mulhi": "",
+    "shl": "", "shr": "", "popc": "", "clz": "", "brev": "", "xor": "",
 }  # fmt: skip
 _COMPARED = {  # less or equal, operands the other way round, and turned into its opposite
     "lt": ("less", False, False), "gt": ("less", True, False), "le": ("less", True, True), "ge": ("less", False, True),

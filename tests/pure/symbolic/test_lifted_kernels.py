@@ -98,12 +98,13 @@ CHOSEN = {
     "r >= 0.f ? r : 0.f": "maximum(0, x[i, j])",
     "r >= 1.f ? 1.f : 0.f": "1 < x[i, j] or 1 == x[i, j]",
     "fmaxf(r * r, 0.f)": "maximum(0, x[i, j] ** 2)",
+    "rintf(r)": "round(x[i, j])",
 }
-"""What is chosen of a number `r`, as NaN is."""
+"""What is made of a number `r`, of NaN as well."""
 
 
 @pytest.mark.parametrize("chosen", CHOSEN)
-def test_comparisons_hold_for_nan_where_those_of_the_source_do(chosen):
+def test_comparisons_and_roundings_are_those_of_the_source(chosen):
     kernel = f"""__global__ void k(const float* x, float* y, int n) {{{ROWS}
       const float r = row[threadIdx.x % n];
       if (threadIdx.x < n) y[blockIdx.x * n + threadIdx.x] = {chosen};
