@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from porter.source.arithmetic_types import SPELLINGS, arithmetic, one_word
 from porter.source.program import CType, Function, Param, Program
-from porter.source.qualified import unqualified
 from porter.source.text import Source
-from porter.syntax.nodes import Expression, Literal, Name, TypeName
+from porter.syntax.nodes import Block, Expression, Literal, Name, TypeName, Variable
 from porter.syntax.read import read_unit
 from porter.syntax.type_resolution import Types
-from porter.syntax.unit import StructTree, Unit
+from porter.syntax.unit import Unit
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Everything a text gives a meaning to; more than types is no harm, since who is found here is looked up.
@@ -24,6 +23,8 @@ _DECLARED = re.compile(
 )
 _ALIAS = re.compile(r"\b(?:typedef|using\s+\w+\s*=)")
 _NOTHING: Mapping[str, str] = {}
+_MOST_BASES = 8
+Members = tuple[Variable, ...]
 _Key = tuple[CType, tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
@@ -71,10 +72,54 @@ class DeclaredTypes:
         const = written.const or found.const
         return replace(written, base=base, pointers=written.pointers + found.pointers, const=const)
 
-    def struct(self, name: str) -> StructTree | None:
-        """The struct called `name`, plain or qualified, where the program defines one that is no template."""
-        found = self._types.unit.struct(name) if unqualified(name) in self._declared else ()
-        return found[0] if len(found) == 1 and not found[0].template else None
+    def members(self, kind: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING) -> Members | None:
+        """The members of a value of the type `kind` of the program, inherited ones first; its class may be the instance
+        of a template.
+
+        None where a member cannot be set by who has made a value without arguments, or the class is not known.
+        """
+        found = self._class(kind, scope, given)
+        inside = self._members(found) if found is not None and not found.pointers else None
+        return tuple(inside) if inside and len({member.name for member in inside}) == len(inside) else None
+
+    def methods(self, kind: CType, scope: tuple[str, ...], given: Mapping[str, str]) -> Iterator[Block]:
+        """Yields the bodies of the methods that a class of the program has, and of those it inherits."""
+        pending = [found] if (found := self._class(kind, scope, given)) is not None else []
+        for name in pending:
+            for struct, bound in self._types.definitions(name.name, name.arguments):
+                yield from (method.body for method in struct.methods)
+                within = tuple(struct.name.split("::"))[:-1]
+                bases = (self._types.resolved(base, within, bound) for base in struct.bases)
+                pending += [base for base in bases if base is not None and base not in pending]
+
+    def bodies(self, function: Function) -> Iterator[Block]:
+        """Yields the body of `function`, and of its overloads."""
+        found = (f for f in self._types.unit.functions if f.head.qualified == function.qualified)
+        yield from (f.body for f in found)
+
+    def _class(self, kind: CType, scope: tuple[str, ...], given: Mapping[str, str]) -> TypeName | None:
+        """The class that `kind` is within `scope`; None where it is not known, or none of the program."""
+        types = self._types
+        read = types.read(kind.base) if any(word in self._declared for word in _WORD.findall(kind.base)) else None
+        return types.resolved(read, scope, {n: types.argument(text) for n, text in given.items()}) if read else None
+
+    def _members(self, kind: TypeName, depth: int = 0) -> list[Variable] | None:
+        """The members of a class, their types seen from outside of it, those of its bases in front."""
+        definition = next(self._types.definitions(kind.name, kind.arguments), None)
+        if definition is None or depth > _MOST_BASES:
+            return None
+        struct, bound = definition
+        if struct.closed or struct.union:
+            return None
+        scope, found = tuple(struct.name.split("::")), list[Variable]()
+        for base in struct.bases:
+            meant = self._types.resolved(base, scope[:-1], bound)
+            inherited = None if meant is None else self._members(meant, depth + 1)
+            if inherited is None:
+                return None
+            found += inherited
+        own = (field for field in struct.fields if field.storage != "static")
+        return found + [replace(f, type=self._types.resolved(f.type, scope, bound) or f.type) for f in own]
 
     def extent(self, node: Expression | None) -> int | None:
         """The extent of an array that is a number, or a constant of the program; None for any other."""
@@ -110,10 +155,15 @@ def _base(found: TypeName, written: CType) -> str:
     """The base of the type that was `found`: an alias of an instance of a template (`typedef Accessor<float, 4> A`) is
     that instance, while one that is written with arguments of its own stays as it is.
     """
+    return written.base if found.arguments and "<" in written.base else instance(found) or written.base
+
+
+def instance(found: TypeName) -> str:
+    """The text of a type without its pointers, with the arguments of a template; empty where one has no text."""
     if not found.arguments:
         return found.name
     arguments = [_argument(argument) for argument in found.arguments]
-    return written.base if "<" in written.base or not all(arguments) else f"{found.name}<{', '.join(arguments)}>"
+    return f"{found.name}<{', '.join(arguments)}>" if all(arguments) else ""
 
 
 def _argument(argument: TypeName | Expression) -> str:
@@ -121,7 +171,7 @@ def _argument(argument: TypeName | Expression) -> str:
     if isinstance(argument, Literal) and isinstance(argument.value, int):
         return str(argument.value)
     if isinstance(argument, TypeName) and not argument.arguments:
-        return argument.name + "*" * argument.pointers
+        return "const " * argument.const + argument.name + "*" * argument.pointers
     return argument.name if isinstance(argument, Name) else ""
 
 

@@ -39,6 +39,7 @@ from porter.contract.instances import Instance
 from porter.contract.launch import launch_shape, states_block, template_arguments
 from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void
+from porter.contract.pitches import in_elements
 from porter.contract.planes import of_planes, planes, taken_apart
 from porter.contract.pointers import is_buffer
 from porter.contract.program_arguments import program_arguments
@@ -131,7 +132,7 @@ class _Drafter:
             return self._contract(kind, program_arguments(self.usage, self.function), (), None)
         for demand in demands(self.usage, self.function):
             self.extents.demand(demand, self.aliases)
-        arguments = self._arguments()
+        arguments = in_elements(self._arguments(), self.usage, self.function, self.template)
         launch = None
         if kind is EntryKind.KERNEL:
             launch, fresh = launch_shape(self.usage, self.function, tuple(self.symbols))

@@ -9,7 +9,7 @@ edge is a symbol (`cdiv(M, T) * cdiv(N, T)`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import prod
@@ -262,7 +262,10 @@ def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterat
 
 
 def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
-    """`(rows - 1) * stride + width`: the stride a symbol, the width another one or the sum of two, in equal units."""
+    """`(rows - 1) * stride + width`: the stride a symbol, the width another one or the sum of two, in equal units.
+
+    There may be a few planes of as many rows: `(3 * rows - 1) * stride + width`.
+    """
     symbols = list(probes[0])
     whole = _factors(symbols, seen, probes)
     for lead in symbols:
@@ -270,10 +273,12 @@ def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iter
         for unit in _subsets([s for s in whole if s != lead], range(len(others) - 1)):
             free = [s for s in others if s not in unit]
             for rows in _subsets(free, range(1, len(free))):
-                widths = _Rows(rows, lead, unit).widths(seen, probes)
-                for summed in _subsets([s for s in free if s not in rows], range(1, 3)) if widths else ():
-                    if widths == [sum(p[s] for s in summed) for p in probes]:
-                        yield _Rows(rows, lead, unit).fit(" + ".join(summed))
+                single = _Rows(rows, lead, unit)
+                for found in dict.fromkeys((single, replace(single, planes=single.most_planes(seen, probes)))):
+                    widths = found.widths(seen, probes)
+                    for summed in _subsets([s for s in free if s not in rows], range(1, 3)) if widths else ():
+                        if widths == [sum(p[s] for s in summed) for p in probes]:
+                            yield found.fit(" + ".join(summed))
 
 
 def _factors(symbols: Sequence[str], seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[str]:
@@ -287,16 +292,26 @@ def _subsets(symbols: Sequence[str], sizes: range) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """As many rows as the product of `rows`, each `lead` units after the one before; a unit is a product, too."""
+    """`planes` of as many rows as the product of `rows`, each `lead` units after the one before; a unit is a product,
+    too.
+    """
 
     rows: tuple[str, ...]
     lead: str
     unit: tuple[str, ...]
+    planes: int = 1
+
+    def most_planes(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> int:
+        """Returns of how many planes is what was seen, if rows do not overlap; 1 where that is more than a few."""
+        factors = (*self.rows, self.lead, *self.unit)
+        planes = -(-seen[0] // prod(probes[0][s] for s in factors))
+        return planes if planes <= _MOST_TIMES else 1
 
     def widths(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[int]:
         """Returns what is left for the last row, in units; empty where that is no whole number of them."""
         units = [prod(p[s] for s in self.unit) for p in probes]
-        starts = [(prod(p[s] for s in self.rows) - 1) * p[self.lead] * u for p, u in zip(probes, units, strict=True)]
+        counts = [self.planes * prod(p[s] for s in self.rows) for p in probes]
+        starts = [(n - 1) * p[self.lead] * u for n, p, u in zip(counts, probes, units, strict=True)]
         last = [s - start for s, start in zip(seen, starts, strict=True)]
         whole = all(n > 0 and n % u == 0 for n, u in zip(last, units, strict=True))
         return [n // u for n, u in zip(last, units, strict=True)] if whole else []
@@ -304,7 +319,7 @@ class _Rows:
     def fit(self, width: str) -> Fit:
         """Rows of `width`."""
         last = " * ".join((f"({width})" if self.unit else width, *self.unit))
-        text = f"({' * '.join(self.rows)} - 1) * {' * '.join((self.lead, *self.unit))} + {last}"
+        text = f"({_times(self.planes, ' * '.join(self.rows))} - 1) * {' * '.join((self.lead, *self.unit))} + {last}"
         return Fit(text, exact=True, apart=f"{width} <= {self.lead}")
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from porter.contract.body import comparisons, quietly, substitute, written
+from porter.contract.body import comparisons, quietly, rebuild, substitute, written
 from porter.contract.contract import LaunchShape
 from porter.contract.dispatched import dispatched_arguments
-from porter.contract.expressions import free_names, render, value
+from porter.contract.expressions import children, free_names, render, value
 from porter.contract.functors import element_of, function_objects
+from porter.contract.records import symbol
 from porter.contract.scalars import dimensions, numbers_elements
 from porter.contract.scope import Scope
-from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
+from porter.contract.syntax import Binary, Call, ExpressionError, Member, Name, Node, Number, Subscript
 from porter.contract.usage import Usage
 from porter.source.arithmetic_types import arithmetic
 from porter.source.instantiate import explicit_arguments
@@ -265,6 +266,7 @@ def _covered(
             index, bound = _sides(compared, coordinate, scope)
             if index is None or bound is None:
                 continue
+            bound = _with_fields(bound, symbols)
             step = _step(index, coordinate, here)
             unknown = free_names(bound) - set(symbols) - here.keys()
             if step and not unknown:
@@ -281,6 +283,13 @@ def _sides(compared: Binary, coordinate: str, scope: Scope) -> tuple[Node | None
         if depends and not any(n.startswith(("blockIdx", "threadIdx")) for n in free_names(bound)):
             return index, bound
     return None, None
+
+
+def _with_fields(node: Node, symbols: tuple[str, ...]) -> Node:
+    """`node` with the symbols of the fields that it names: `p_size_rows` for `p.size.rows`."""
+    if isinstance(node, Member | Subscript) and (name := symbol(render(node))) in symbols:
+        return Name(name)
+    return rebuild(node, [_with_fields(child, symbols) for child in children(node)])
 
 
 def _step(index: Node, coordinate: str, here: Mapping[str, int]) -> int:

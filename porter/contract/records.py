@@ -7,11 +7,12 @@ Who calls the entry puts them together again (`simt/driver.py`); a Triton launch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
 
+from porter.contract.declared_types import instance
 from porter.contract.usage import Usage
 from porter.source.arithmetic_types import arithmetic
 from porter.source.program import CType, Function, Param
@@ -21,18 +22,21 @@ from porter.syntax.nodes import Variable
 _VECTOR = re.compile(r"(?P<sign>u?)(?P<number>char|short|int|longlong|long|float|double)(?P<count>[1-4])")
 _COMPONENTS = "xyzw"
 _MOST_FIELDS = 24
+_NOTHING: Mapping[str, str] = {}
 
 
 def fields(usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
     """The fields of a struct of numbers and pointers that `function` is handed, or a constant reference to one.
 
-    Those of a small array are its elements. None for any other parameter, and for a struct that not everybody can make:
-    one with constructors, bases or members that are not public.
+    Those of a small array are its elements, and those of a base are among them. None for any other parameter, and for a
+    struct that not everybody can make and fill: one without a constructor that takes nothing, or with members that are
+    not public.
     """
     type_ = usage.types.of(param, function, arguments)
     if type_.pointers or (type_.reference and not type_.const):
         return ()
-    found = tuple(_fields(usage, param, type_.base))
+    given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
+    found = tuple(_fields(usage, param, type_, function.scope, given))
     return found if all(_is_plain(usage, field.type) for field in found) and len(found) <= _MOST_FIELDS else ()
 
 
@@ -42,32 +46,31 @@ def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[st
     return tuple(map(tuple, owned))
 
 
-def _fields(usage: Usage, param: Param, base: str) -> Iterator[Param]:
-    """The fields of a value of the type `base`, those within fields too; one of no type where it is none of ours."""
-    if vector := _VECTOR.fullmatch(base):
+def _fields(
+    usage: Usage, param: Param, type_: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING
+) -> Iterator[Param]:
+    """The fields of a value of a type, those within fields too; one of no type where it is none of ours."""
+    if vector := _VECTOR.fullmatch(type_.base):
         number = vector["number"].replace("longlong", "long long")
-        type_ = f"unsigned {number}" if vector["sign"] else number
+        part = f"unsigned {number}" if vector["sign"] else number
         for component in _COMPONENTS[: int(vector["count"])]:
-            yield replace(param, name=f"{param.name}.{component}", type=CType(type_, type_), default="")
+            yield replace(param, name=f"{param.name}.{component}", type=CType(part, part), default="")
         return
-    struct = usage.types.struct(base)
-    if struct is None or struct.closed or struct.union or struct.bases:
-        return
-    for field in struct.fields:
-        if field.storage != "static":
-            yield from _field(usage, param, field)
+    for field in usage.types.members(type_, scope, given) or ():
+        yield from _field(usage, param, field)
 
 
 def _field(usage: Usage, param: Param, field: Variable) -> Iterator[Param]:
     """The field itself, those of a struct, or the elements of an array, `p.sizes[0]`."""
     stars = "*" * field.type.pointers
-    written = CType(f"{field.type.name}{stars}", field.type.name, field.type.pointers, field.type.const)
+    base = instance(field.type)
+    written = CType(f"{base}{stars}", base, field.type.pointers, field.type.const)
     named = replace(param, name=f"{param.name}.{field.name}", type=usage.types.followed(written), default="")
     extents = [usage.types.extent(extent) or _MOST_FIELDS + 1 for extent in field.extents]
-    is_known = not field.type.arguments and not field.type.reference and prod(extents) <= _MOST_FIELDS
+    is_known = bool(base) and not field.type.reference and prod(extents) <= _MOST_FIELDS
     for index in product(*map(range, extents)) if is_known else ((),):
         one = replace(named, name=named.name + "".join(f"[{i}]" for i in index))
-        inner = tuple(_fields(usage, one, one.type.base)) if is_known and not one.type.pointers else ()
+        inner = tuple(_fields(usage, one, one.type)) if is_known and not one.type.pointers else ()
         yield from inner or (one if is_known else replace(one, type=CType("", "")),)
 
 

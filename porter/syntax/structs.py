@@ -110,8 +110,8 @@ class StructReader(StatementReader):
         self.take("final")
         bases = self.bases() if self.take(":") else ()
         inside = self.texts[self.at : self.closer(self.at) or self.at]
-        made = any(text == name and inside[i + 1] == "(" and inside[i - 1] != "~" for i, text in enumerate(inside[:-1]))
-        closed = made or key == "class" or "private" in inside or "protected" in inside
+        hidden = key == "class" or "private" in inside or "protected" in inside
+        closed = hidden or not self.is_made_of_nothing(name)
         self.members(StructTree(name, template, (), (), (), bases, line, arguments, key == "union", aligned, closed))
         if not typedef and self.is_name:
             self.found.variables.extend(self.instances(name))
@@ -119,6 +119,22 @@ class StructReader(StatementReader):
             self.step()
         self.expect(";")
         return name
+
+    def is_made_of_nothing(self, name: str) -> bool:
+        """Returns whether the class `name`, whose body begins here, has no constructor, or one without arguments."""
+        within = range(self.at + 1, self.closer(self.at) or self.at)
+        makers = [
+            i + 1 for i in within if self.texts[i] == name and self.texts[i + 1] == "(" and self.texts[i - 1] != "~"
+        ]
+        return not makers or any(self.takes_nothing(i) for i in makers)
+
+    def takes_nothing(self, opening: int) -> bool:
+        """Returns whether the parameters within the bracket at `opening` may all be left out, of what is defined."""
+        closer = self.closer(opening)
+        if closer is None or self.texts[closer + 1 : closer + 3] == ["=", "delete"]:
+            return False
+        commas = self.texts[opening + 1 : closer].count(",")
+        return closer == opening + 1 or self.texts[opening + 1 : closer].count("=") == commas + 1
 
     def aligned(self) -> Expression | None:
         """Returns what `alignas` and `__align__` say among the attributes of a struct."""

@@ -97,7 +97,9 @@ class Types:
             return found
         if (number := arithmetic(kind.name)) is not None:
             return TypeName(number.name)
-        return named_by_library(kind.name, given) or (TypeName(kind.name) if kind.name in BUILT_IN else None)
+        if kind.name in BUILT_IN:
+            return named_by_library(kind.name, given) or TypeName(kind.name)
+        return named_by_library(kind.name, given) or self._elsewhere(kind.name, given)
 
     def _argument(self, argument: Argument, scope: tuple[str, ...], bound: Bindings, steps: int) -> Argument:
         """A template argument as it is seen from outside of `scope`; as written where it is not known.
@@ -219,6 +221,18 @@ class Types:
 
     def _is_member(self, alias: Alias) -> bool:
         return "::".join(alias.scope) in self._structs
+
+    def _elsewhere(self, name: str, given: tuple[Argument, ...]) -> TypeName | None:
+        """The only class called `name`, in whatever namespace: a using made it known."""
+        found = self._classes_by_last.get(name, set())
+        return TypeName(next(iter(found)), given) if len(found) == 1 else None
+
+    @cached_property
+    def _classes_by_last(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for name in self._structs:
+            found.setdefault(name.rpartition("::")[2], set()).add(name)
+        return found
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -32,8 +32,8 @@ class StructTree:
     """A struct or class: its fields in order and its methods (`operator()` among them), by name with scopes.
 
     Static members are fields of storage `static`; `arguments` are those of a specialisation, as written; `aligned` is
-    what it says of the bytes that its addresses are multiples of; `closed` that it has constructors, or members that
-    are hidden or not understood.
+    what it says of the bytes that its addresses are multiples of; `closed` that it has constructors that all take
+    arguments, or members that are hidden or not understood.
     A struct or union without a name is called `union@NUMBER`; as a member without a name it is a field called "".
     """
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg, TensorArg
+from porter.contract.contract import Role, ScalarArg, TensorArg
 from porter.contract.draft import draft
 from porter.contract.questions import scalar_question
 from porter.contract.records import grouped
@@ -56,12 +56,45 @@ def test_the_elements_of_small_arrays_are_arguments():
     assert contract.symbols == ("p_n",)
 
 
+def test_the_fields_of_bases_and_of_instances_of_class_templates_are_arguments():
+    contract = drafted("""
+        template <typename T> struct Pointer { T* data; Pointer() : data(nullptr) {} Pointer(T* p) : data(p) {} };
+        template <typename T> struct View : public Pointer<T> {
+            size_t step; View() : step(0) {} View(T* p, size_t s) : Pointer<T>(p), step(s) {}
+            const T* row(int y) const { return Pointer<T>::data + y * step; } };
+        struct Both { View<const float> in; View<float> out; float by = 2; };
+        void f(const Both b, int n) { k<<<n, 32>>>(b.out.data, b.in.row(1), b.by, n); }""")
+    assert [a.name for a in contract.arguments] == ["b.in.data", "b.in.step", "b.out.data", "b.out.step", "b.by", "n"]
+    assert [a.dtype.name for a in contract.arguments if isinstance(a, TensorArg)] == ["FLOAT32", "FLOAT32"]
+    assert contract.arguments[0].role is Role.IN
+    assert set(contract.symbols) == {"b_in_step", "b_out_step", "n"}
+
+
+FIELDS_AS_SIZES = """
+struct Size { int rows, columns; };
+struct View { float* data; Size size; };
+__global__ void scale(View v, const float* by) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+  if (x < v.size.columns && y < v.size.rows) v.data[y * v.size.columns + x] *= by[x];
+}
+"""
+
+
+def test_a_kernel_alone_covers_the_size_that_a_field_holds():
+    (contract,) = draft(parse(Source(Path("op.cu"), FIELDS_AS_SIZES)))
+    assert contract.entry.launch is not None
+    assert contract.entry.launch.grid == ("cdiv(v_size_columns, 256)", "v_size_rows", "1")
+
+
 @pytest.mark.parametrize(
     "struct",
     [
         "class P { public: float by; };",
         "struct P { P(float a) : by(a) {} float by; };",
-        "struct Base { int m; }; struct P : Base { float by; };",
+        "struct P { P() = delete; float by; };",
+        "struct P { P(int a, float b = 1) : by(b) {} float by; };",
+        "struct Base { Base(int a) : m(a) {} int m; }; struct P : Base { P() : Base(1) {} float by; };",
+        "struct Base { float by; }; struct P : Base { float by; };",
         "struct P { float by; int sizes[100]; };",
         "struct P { float by; int sizes[MANY]; };",
         "union P { float by; int bits; };",
