@@ -51,6 +51,16 @@ def test_where_nobody_answers_nothing_is_ported(tmp_path, capsys):
     assert main([*words[:-2], "--evaluator", "http://127.0.0.1:9"]) == 2
 
 
+def test_where_nobody_answers_no_suite_is_run(tmp_path, capsys):
+    words = ["suite", "run", "op_suites", "--only", "elu", "--target", "triton", "-o", str(tmp_path / "out")]
+    nobody = ["--evaluator", "http://127.0.0.1:9", "--evaluator", "http://127.0.0.2:9"]
+    assert main([*words, *nobody, "--rounds", "1"]) == 3
+    assert "http://127.0.0.1:9 cannot be reached" in capsys.readouterr().err
+    assert main([*words, *nobody]) == 2
+    assert "--evaluator applies to a search" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_ledger_goes_on_where_it_was_left_and_belongs_to_one_server(tmp_path):
     with ledger(tmp_path / "state") as first:
         first.keep("a", b"content")
