@@ -36,7 +36,7 @@ class Scalar(StrEnum):
     @property
     def is_signed(self) -> bool:
         """Returns whether an integer may be negative."""
-        return self.value.startswith("i")
+        return self in _SIGNED
 
     @property
     def bytes(self) -> int:
@@ -46,7 +46,7 @@ class Scalar(StrEnum):
     @property
     def bits(self) -> int:
         """The number of bits of a value."""
-        return 1 if self is Scalar.BOOL else int(self.value.lstrip("iubf"))
+        return _BITS[self]
 
     @property
     def alignment(self) -> int:
@@ -54,7 +54,10 @@ class Scalar(StrEnum):
         return self.bytes
 
 
+# Looked up, since interpreters ask for each number.
 _FLOATS = frozenset({Scalar.F16, Scalar.BF16, Scalar.F32, Scalar.F64})
+_SIGNED = frozenset(scalar for scalar in Scalar if scalar.value.startswith("i"))
+_BITS = {scalar: 1 if scalar is Scalar.BOOL else int(scalar.value.lstrip("iubf")) for scalar in Scalar}
 
 
 class Space(StrEnum):

@@ -16,6 +16,8 @@ from porter.ir.simt.types import Array, Pointer, Scalar, Space
 
 FLOATS = {Scalar.F16: np.float16, Scalar.F32: np.float32, Scalar.F64: np.float64}
 WARP = 32
+COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+STOPPING = frozenset({"if", "for", "while", "barrier", "shuffle", "vote"})
 
 
 class Ended:
@@ -146,7 +148,9 @@ class Thread:
         for op in block.ops:
             if op.kind in ("yield", "return"):
                 return [self.values[operand] for operand in op.operands]
-            results = yield from self.results(op)
+            given = [self.values[operand] for operand in op.operands]
+            # Most neither wait nor have regions: to make a generator of one takes as long as to execute it.
+            results = (yield from self.results(op, given)) if op.kind in STOPPING else self.at_once(op, given)
             self.values.update(zip(op.results, results, strict=True))
         return []
 
@@ -154,8 +158,7 @@ class Thread:
         self.values.update(zip(block.arguments, given, strict=True))
         return (yield from self.ops(block))
 
-    def results(self, op: Op) -> Generator:
-        given = [self.values[operand] for operand in op.operands]
+    def results(self, op: Op, given: list) -> Generator:
         match op.kind:
             case "if":
                 return (yield from self.region(op.regions[0 if given[0] else 1], []))
@@ -183,7 +186,7 @@ class Thread:
                 warp = lanes[self.thread - self.thread % WARP :][:WARP]
                 ballot = sum(1 << lane for lane, says in enumerate(warp) if says)
                 return [{"all": all(warp), "any": any(warp), "ballot": ballot}[op.attribute("mode")]]
-        return self.simple(op, given)
+        raise AssertionError(op.kind)
 
     def source(self, op: Op, operand: int) -> int:
         width, lane = op.attribute("width"), self.thread % WARP
@@ -195,6 +198,11 @@ class Thread:
             "xor": lane ^ operand if lane ^ operand < first + width else lane,
         }[op.attribute("mode")]
         return self.thread - lane + wanted
+
+    def at_once(self, op: Op, given: list) -> list:
+        if op.kind in INTEGER or op.kind in COMPARISONS:
+            return [self.arithmetic(op.kind, op.operands[0].type, given)]
+        return self.simple(op, given)
 
     def simple(self, op: Op, given: list) -> list:
         kind = op.kind
@@ -243,7 +251,7 @@ class Thread:
 
     @staticmethod
     def arithmetic(kind: str, type_: Scalar, given: list):
-        if kind in ("eq", "ne", "lt", "le", "gt", "ge"):
+        if kind in COMPARISONS:
             return compare(kind, *given)
         if type_ is Scalar.BOOL:
             return {"and": all(given), "or": any(given), "xor": given[0] != given[-1], "not": not given[0]}[kind]
