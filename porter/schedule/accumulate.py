@@ -96,7 +96,7 @@ def at_once(statistic: Statistic, values: Values) -> dict[Node, Value]:
         index = writer.let(block, "place", FoldIndex(fold.combine, key, _COLUMNS))
         return {fold: payload(fold, index, values, writer, block)}
     if statistic.kind is Kind.MEAN:
-        start = writer.let(block, "origin", origin(fold.body, values))
+        start = writer.let(block, "origin", origin(fold, values))
         return {mean_of(fold): _mean(start, _shift(fold, start, values), values)}
     return {fold: writer.let(block, _HINTS[fold.combine], Fold(fold.combine, held.element(fold, values), _COLUMNS))}
 
@@ -173,7 +173,7 @@ class _Mean(Accumulator):
     def __init__(self, fold: Reduce, of_row: Values, rows: Axes) -> None:
         super().__init__(of_row, rows)
         self._fold = fold
-        self._start = self.writer.let(self.outer, "origin", origin(fold.body, of_row))
+        self._start = self.writer.let(self.outer, "origin", origin(fold, of_row))
         start = Filled(Fraction(0), rows | {_COLUMNS}, fold.precision)
         self._lanes = self.writer.let(self.outer, "total_lanes", start)
 
@@ -208,7 +208,9 @@ class _Moments(Accumulator):
         self._statistic = statistic
         self._seen = let(self.outer, "seen", Filled(Fraction(0), NO_AXES, self.writer.precision))
         self._squares = let(self.outer, "squares", Filled(Fraction(0), rows, self.writer.precision))
-        start = origin(statistic.element, of_row)
+        (first, _) = statistic.folds
+        assert isinstance(first, Reduce)
+        start = origin(first, of_row)
         if axes(start) != rows:
             start = Compute("add", (self._squares, start))
         self._mean = let(self.outer, "mean", start)

@@ -6,22 +6,30 @@ they differ. Parts of the mean's distance from there are added up here, and are 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tile.expressions import Axis, Compute, Fold, Literal, Name, Value
 from porter.schedule.kernel_writer import ZERO, Block, KernelWriter
-from porter.schedule.loops import Node, with_places
+from porter.schedule.linear import Linear
+from porter.schedule.loops import Guard, Node, Read, Reduce, rewritten, with_places
 from porter.schedule.values import Values
 
 _COLUMNS = Axis.COLUMNS
 _ONE = Literal(Fraction(1))
 
 
-def origin(element: Node, of_row: Values) -> Value:
-    """Returns `element` at the first column of the row; 0 where that is no number."""
-    first = with_places(element, lambda place: place.without(of_row.columns))
+def origin(fold: Reduce, of_row: Values) -> Value:
+    """Returns what `fold` adds up at the first column of the row; 0 where that is no number, or there is no column."""
+    columns = [loop.name for loop in fold.loops]
+    guards = tuple(Guard(Linear(), loop.extent) for loop in fold.loops)
+
+    def guarded(node: Node) -> Node:
+        return replace(node, guards=(*node.guards, *guards)) if isinstance(node, Read) else node
+
+    first = rewritten(with_places(fold.body, lambda place: place.without(columns)), guarded)
     return finite(Values(of_row.writer, of_row.outer, of_row.outer, frozenset(), of_row.folds).named(first))
 
 

@@ -32,8 +32,8 @@ def found_in(statistic: Statistic, piece: Piece, values: Values) -> tuple[Value,
     match statistic.kind, first:
         case Kind.PLACE, ArgReduce():
             return _place(first, piece, values)
-        case Kind.MOMENTS, _:
-            return _moments(statistic, piece, values)
+        case Kind.MOMENTS, Reduce():
+            return _moments(first, piece, values)
         case Kind.EXPONENTIALS, _:
             element = writer.let(block, "element", _masked(values.value(statistic.element), -inf, writer))
             largest = writer.let(block, "largest_here", Fold(Combine.MAXIMUM, element, _COLUMNS))
@@ -56,11 +56,11 @@ def _place(fold: ArgReduce, piece: Piece, values: Values) -> tuple[Value, ...]:
     return best, writer.let(block, "place_here", Compute("add", (piece.start, index)))
 
 
-def _moments(statistic: Statistic, piece: Piece, values: Values) -> tuple[Value, ...]:
+def _moments(fold: Reduce, piece: Piece, values: Values) -> tuple[Value, ...]:
     writer, block = values.writer, values.inner
-    start = writer.let(block, "origin", origin(statistic.element, values))
+    start = writer.let(block, "origin", origin(fold, values))
     count = writer.let(block, "count_here", Cast(piece.count, writer.precision))
-    shift, squares = tile_moments(values.named(statistic.element), start, count, writer, block)
+    shift, squares = tile_moments(values.named(fold.body), start, count, writer, block)
     return count, writer.let(block, "mean_here", Compute("add", (start, shift))), squares
 
 

@@ -250,7 +250,10 @@ class Values:
 
     def guard(self, guard: Guard) -> Value:
         """Returns whether a place lies inside of its axis."""
-        if self.steps is None:
+        place: Value
+        if not guard.place.terms:
+            place = self.writer.size(guard.place.constant)
+        elif self.steps is None:
             place = self.writer.coordinate(guard.place, self.inner)
         else:
             place = self.writer.coordinate_within(guard.place, self.steps)
