@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter.measure.deadline import unbroken
 
+_ASK, _ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000  # of personality
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
 
 
@@ -32,7 +35,7 @@ def spawn(command: list[str], work: Path, stdout: Path, stderr: Path, wall_s: fl
 
     Its output goes to files, which its own size limit bounds and which nobody has to drain.
     """
-    with stdout.open("wb") as out, stderr.open("wb") as err, unbroken():
+    with stdout.open("wb") as out, stderr.open("wb") as err, unbroken(), _fixed_addresses():
         child = subprocess.Popen(
             command,
             cwd=work,
@@ -43,6 +46,23 @@ def spawn(command: list[str], work: Path, stdout: Path, stderr: Path, wall_s: fl
             start_new_session=True,
         )
     return _ended(child, wall_s)
+
+
+@contextmanager
+def _fixed_addresses() -> Iterator[None]:
+    """What this thread starts meanwhile has its memory at the same addresses each time.
+
+    The executor sees to that itself where it has to, by starting once more: 2.6 ms of processor time a run.
+    """
+    libc = ctypes.CDLL(None)
+    before = libc.personality(_ASK)
+    if before == -1 or libc.personality(before | _ADDR_NO_RANDOMIZE) == -1:  # a container may forbid it
+        yield
+        return
+    try:
+        yield
+    finally:
+        libc.personality(before)
 
 
 def _ended(child: subprocess.Popen[bytes], wall_s: float) -> Ended:
