@@ -38,7 +38,7 @@ from porter.contract.functors import function_objects
 from porter.contract.instances import Instance
 from porter.contract.launch import launch_shape, states_block, template_arguments
 from porter.contract.optional import is_optional
-from porter.contract.passing import behind_void
+from porter.contract.passing import behind_void, taken_for
 from porter.contract.pitches import in_elements
 from porter.contract.planes import of_planes, planes, taken_apart
 from porter.contract.pointers import is_buffer
@@ -62,7 +62,7 @@ from porter.contract.syntax import Node
 from porter.contract.tensors import Extents, tensor_facts
 from porter.contract.usage import Usage
 from porter.contract.workloads import with_workloads
-from porter.source.program import Function, Param, Program
+from porter.source.program import CType, Function, Param, Program
 from porter.source.text import Source
 
 _STREAMS = "16"  # null handles, each the default stream, where host code is handed an array of streams
@@ -205,7 +205,7 @@ class _Drafter:
         if sized is not None:
             return sized
         type_ = self.usage.types.of(param, self.function, self.template)
-        if is_stream(type_.base) and type_.pointers:
+        if type_.pointers and self._is_of_streams(named, type_):
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
         if is_buffer(type_):
             return self._tensor(replace(named, type=type_))
@@ -248,6 +248,12 @@ class _Drafter:
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
             self.questions.append(list_question(param.name, param.type.text))
         return TensorArg(param.name, _role(param, use), dtype, shape, *self._values(dtype, use), optional=optional)
+
+    def _is_of_streams(self, param: Param, type_: CType) -> bool:
+        """Returns whether a pointer leads to an array of streams, if only by what a `void*` is taken for."""
+        if type_.base != "void" or type_.pointers > 1:
+            return is_stream(type_.base)
+        return any(map(is_stream, taken_for(self.usage, self.function, param.name)))
 
     def _is_object(self, param: Param) -> bool:
         """Returns whether a pointer leads to an object of a class, of which no code reads or writes elements."""

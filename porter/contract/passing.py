@@ -43,11 +43,14 @@ def is_name(node: Node | None, name: str) -> bool:
 
 def behind_void(usage: Usage, function: Function, name: str) -> DType | None:
     """The type of what the parameter `name`, a `void*`, points to: the first that a cast or a callee takes it for."""
+    found = map(element_type, taken_for(usage, function, name))
+    return next((dtype for dtype in found if dtype is not None), None)
+
+
+def taken_for(usage: Usage, function: Function, name: str) -> Iterator[str]:
+    """Yields the types of elements that casts and callees take a `void*` for."""
     for inner, alias in passed_on(usage, function, name):
         kind = next(p.type for p in inner.params if p.name == alias)
         cast = rf"(?:\(|_cast<)(?:const )?([\w:]+)(?: const)? ?\*(?: ?__restrict__)?(?:\)|>\(){re.escape(alias)}\b"
-        for base in (kind.base, *re.findall(cast, written(usage.body(inner).words))):
-            found = element_type(usage.named_type(base)) if base != "void" else None
-            if found is not None:
-                return found
-    return None
+        bases = (kind.base, *re.findall(cast, written(usage.body(inner).words)))
+        yield from (usage.named_type(base) for base in bases if base != "void")

@@ -17,6 +17,7 @@ _OF_TORCH = frozenset((
     "Tensor", "TensorAccessor", "PackedTensorAccessor", "PackedTensorAccessor32", "PackedTensorAccessor64",
     "GenericPackedTensorAccessor",
 ))  # fmt: skip
+_COMPLEX = {"cuComplex": "float2", "cuFloatComplex": "float2", "cuDoubleComplex": "double2"}
 _ACCUMULATORS = frozenset(("acc_type", "acc_type_device", "opmath_type", "OpMathType"))
 _SIGNED = {
     "unsigned char": "signed char", "char": "signed char", "unsigned short": "short", "unsigned int": "int",
@@ -29,9 +30,11 @@ _QUESTIONS = frozenset(
 
 
 def named_by_library(name: str, given: tuple[Argument, ...]) -> TypeName | None:
-    """Returns what `std::conditional_t<test, A, B>` and its like are, their arguments followed, and PyTorch's tensors
-    and accessors, which are what they are called; None for other names.
+    """Returns what `std::conditional_t<test, A, B>` and its like are, their arguments followed, CUDA's complex numbers,
+    and PyTorch's tensors and accessors, which are what they are called; None for other names.
     """
+    if name in _COMPLEX:
+        return TypeName(_COMPLEX[name])
     if unqualified(name) in _OF_TORCH:
         return TypeName(name, given)
     if name == "decltype":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg
+from porter.contract.contract import ScalarArg, Values
 from porter.contract.draft import draft, draft_each
 from porter.contract.dtype import DType
 from porter.contract.questions import unknown_values
@@ -115,6 +115,20 @@ def test_what_is_behind_a_pointer_to_void_is_what_it_is_taken_for(handed_on):
 __global__ void k(const __half* x, int n) {{ if (threadIdx.x < n) *(__half*)(x + threadIdx.x) = __half(1.0f); }}
 extern "C" void run(const void* x, int n) {{ {handed_on} }}""")
     assert contract.tensors[0].dtype is DType.FLOAT16
+
+
+def test_streams_and_complex_numbers_behind_a_pointer_to_void_are_known():
+    (contract,) = drafted("""
+using State = cuDoubleComplex;
+__global__ void k(State* x, unsigned n) { if (threadIdx.x < n) x[threadIdx.x].y = 0; }
+void run(void* x, unsigned n, void* streams) {
+  State* state = reinterpret_cast<State*>(x);
+  cudaStream_t* stream = reinterpret_cast<cudaStream_t*>(streams);
+  k<<<1, 64, 0, *stream>>>(state, n);
+}""")
+    state, streams = contract.tensors
+    assert state.dtype is DType.FLOAT64
+    assert (streams.dtype, streams.shape, streams.values) == (DType.UINT64, ("16",), Values.ZEROS)
 
 
 DISPATCHED = """
