@@ -14,10 +14,9 @@ from porter.contract.dtype import DType, decode
 from porter.contract.questions import unknown_elements
 from porter.simt.job import Run, TensorValue
 
-# Zeros, infinities, the NaN that arithmetic makes, and memory never written.
-_SPECIAL_WORDS = np.array(
-    [0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7FFFFFFF, 0xFFFFFFFF], np.uint32
-)
+# Zero, infinities, the NaN that arithmetic makes, and memory never written. The largest and the smallest integer, NaN
+# and -0 as floats, are none of them: they would equal -1 and 0.
+_SPECIAL_WORDS = np.array([0, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0xFFFFFFFF], np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,9 @@ def _as_floats(buffer: TensorValue) -> TensorValue:
         return exact
     words = raw.view(np.uint32)
     exponents = (words >> 23) & 0xFF
-    ordinary = ((exponents > 64) & (exponents < 192)) | np.isin(words, _SPECIAL_WORDS)
-    return TensorValue(DType.FLOAT32, (words.size,), raw.view(np.float32)) if ordinary.all() else exact
+    ordinary = (exponents > 64) & (exponents < 192)
+    is_float = ordinary.any() and (ordinary | np.isin(words, _SPECIAL_WORDS)).all()
+    return TensorValue(DType.FLOAT32, (words.size,), raw.view(np.float32)) if is_float else exact
 
 
 _ATOMIC_ULPS = 64

@@ -37,9 +37,15 @@ def ordinary(*values):
     return np.array(values, dtype=np.float32).view(np.uint32).tolist()
 
 
-@pytest.mark.parametrize(("at", "other"), [(5, 7), (0xFFFFFFFE, 0xFFFFFFFD)])
+@pytest.mark.parametrize(("at", "other"), [(5, 7), (0xFFFFFFFE, 0xFFFFFFFD), (0xFFFFFFFF, 0x7FFFFFFF), (0, 0x80000000)])
 def test_integers_of_structs_count_exactly(pairs, at, other):
     got, want = (outputs(pairs, left([*ordinary(1000.0), index])) for index in (at, other))
+    assert [name for name, _ in differences(got, want, exact=False, contract=pairs)] == ["best"]
+
+
+@pytest.mark.parametrize("other", [0x7FFFFFFF, 0x7FC00000])
+def test_what_holds_no_number_counts_exactly(pairs, other):
+    got, want = (outputs(pairs, left([0, index])) for index in (0xFFFFFFFF, other))
     assert [name for name, _ in differences(got, want, exact=False, contract=pairs)] == ["best"]
 
 
