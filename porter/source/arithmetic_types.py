@@ -94,6 +94,21 @@ def arithmetic(spelling: str) -> ArithmeticType | None:
     return SPELLINGS.get(plain) if not owner or owner in _LIBRARIES else None
 
 
+_OF_TORCH = frozenset(("Half", "BFloat16"))
+
+
+def told_apart(spelling: str) -> str:
+    """Returns a name of the type `spelling` that says whether it is PyTorch's or CUDA's of two that compute alike.
+
+    The canonical names `__half` and `__nv_bfloat16` are of either; the name of any other type is the canonical one.
+    """
+    type_ = arithmetic(spelling)
+    if type_ is None or type_.name not in ("__half", "__nv_bfloat16"):
+        return spelling if type_ is None else type_.name
+    plain = spelling.rpartition("::")[2]
+    return f"c10::{plain}" if plain in _OF_TORCH else type_.name.removeprefix("__")
+
+
 def one_word(type_: ArithmeticType) -> str:
     """A name of `type_` that is one word: `uint32_t` for `unsigned int`."""
     names = (name for name, meant in SPELLINGS.items() if meant == type_ and " " not in name)

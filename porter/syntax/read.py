@@ -9,6 +9,7 @@ from porter.source.program import Program
 from porter.source.text import Source
 from porter.syntax.cursor import Scopes
 from porter.syntax.definitions import DefinitionReader
+from porter.syntax.outside_methods import with_outside_methods
 from porter.syntax.prototypes import with_defaults
 from porter.syntax.structs import Found
 from porter.syntax.unit import Unit
@@ -28,9 +29,10 @@ def _read(source: Source, headers: tuple[Source, ...], defines: tuple[str, ...],
     found, scopes = Found(), Scopes()
     for file in translation_unit(source, headers, defines, behind):
         DefinitionReader(file, scopes, found).file_scope()
+    functions = with_defaults(found.functions, found.prototypes)
     return Unit(
-        with_defaults(found.functions, found.prototypes),
-        tuple(found.structs),
+        functions,
+        with_outside_methods(found.structs, functions),
         tuple(found.aliases),
         tuple(found.variables),
         tuple(found.unread),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from porter.source.arithmetic_types import arithmetic
+from porter.source.arithmetic_types import arithmetic, told_apart
 from porter.source.text import Source
 from porter.syntax.cursor import NotReadError, Scopes
 from porter.syntax.definitions import DefinitionReader
@@ -193,8 +193,19 @@ class Types:
 
     def _specialised(self, name: str, given: tuple[Argument, ...]) -> list[tuple[StructTree, Bindings]]:
         structs = self._structs.get(name, ())
-        fitting = [(s, bound) for s in structs if s.arguments and (bound := _matched(s, given)) is not None]
-        return [(s, bound) for s, bound in fitting if not bound] or fitting
+        special = [(s, self._pattern(s)) for s in structs if s.arguments]
+        fitting = [(s, p, bound) for s, p in special if (bound := _matched(s, p, given)) is not None]
+        best = [one for one in fitting if all(_is_special(one[1], s, p) for s, p, _ in fitting)]
+        by_name = [one for one in best if all(map(_is_told_alike, one[0].arguments, given))] if len(best) > 1 else best
+        return [(s, bound) for s, _, bound in (by_name if len(by_name) == 1 else best or fitting)]
+
+    def _pattern(self, struct: StructTree) -> tuple[Argument, ...]:
+        """Returns the arguments of a specialisation, its parameters as they are and constants as numbers."""
+        open_ = frozenset(p.name for p in struct.template)
+        scope = tuple(struct.name.split("::")[:-1])
+        return tuple(
+            a if getattr(a, "name", "") in open_ else self._argument(a, scope, {}, 1) for a in struct.arguments
+        )
 
     @cached_property
     def _structs(self) -> Mapping[str, tuple[StructTree, ...]]:
@@ -251,13 +262,35 @@ def _bound(struct: StructTree, given: tuple[Argument, ...]) -> Bindings:
     return {p.name: a for p, a in zip(struct.template, given, strict=False)}
 
 
-def _matched(struct: StructTree, given: tuple[Argument, ...]) -> Bindings | None:
+def _is_special(one: tuple[Argument, ...], other: StructTree, pattern: tuple[Argument, ...]) -> bool:
+    """Returns whether `other` fits all arguments that `one` fits, which orders them (C++17, [temp.class.order])."""
+    return _matched(other, pattern, one) is not None
+
+
+def _is_told_alike(wanted: Argument, given: Argument) -> bool:
+    """Returns whether a name of a type fits one of PyTorch's or CUDA's that differ in nothing else."""
+    if not isinstance(wanted, TypeName) or not isinstance(given, TypeName):
+        return True
+    return arithmetic(given.name) is None or told_apart(wanted.name) == told_apart(given.name)
+
+
+def is_same(one: Argument | None, other: Argument | None) -> bool:
+    """Returns whether two template arguments are the same number or type, by whatever name."""
+    match one, other:
+        case Literal(), Literal():
+            return one.value == other.value
+        case TypeName(), TypeName() if one.name != other.name and arithmetic(one.name) is not None:
+            return arithmetic(one.name) == arithmetic(other.name) and replace(one, name=other.name) == other
+    return one == other
+
+
+def _matched(struct: StructTree, pattern: tuple[Argument, ...], given: tuple[Argument, ...]) -> Bindings | None:
     """Returns what the parameters of a specialisation are for it to be that of `given`; None where it is not."""
     bound: dict[str, Argument] = {}
     open_ = frozenset(p.name for p in struct.template)
-    if len(struct.arguments) != len(given):
+    if len(pattern) != len(given):
         return None
-    fits = all(_fits(p, a, open_, bound) for p, a in zip(struct.arguments, given, strict=True))
+    fits = all(_fits(p, a, open_, bound) for p, a in zip(pattern, given, strict=True))
     return bound if fits else None
 
 
@@ -267,14 +300,14 @@ def _fits(pattern: Argument, argument: Argument, open_: frozenset[str], bound: d
         return pattern.value == argument.value
     name = getattr(pattern, "name", "")
     if isinstance(pattern, Name):
-        return name in open_ and bound.setdefault(name, argument) == argument
+        return name in open_ and is_same(bound.setdefault(name, argument), argument)
     if not isinstance(pattern, TypeName):
         return False
     if name in open_ and not pattern.arguments:
         if not isinstance(argument, TypeName):
-            return not pattern.pointers and bound.setdefault(name, argument) == argument
+            return not pattern.pointers and is_same(bound.setdefault(name, argument), argument)
         rest = replace(argument, pointers=argument.pointers - pattern.pointers)
-        return rest.pointers >= 0 and bound.setdefault(name, rest) == rest
+        return rest.pointers >= 0 and is_same(bound.setdefault(name, rest), rest)
     if not isinstance(argument, TypeName) or len(pattern.arguments) != len(argument.arguments):
         return False
     left, right = arithmetic(name), arithmetic(argument.name)

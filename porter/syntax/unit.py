@@ -127,6 +127,18 @@ class Unit:
             found[plain] = (*found.get(plain, ()), variable)
         return found
 
+    def within(self, owner: str) -> tuple[StructTree, ...]:
+        """The structs that the struct `owner`, by its name with scopes, defines inside of itself."""
+        return self._within.get(owner, ())
+
+    @cached_property
+    def _within(self) -> dict[str, tuple[StructTree, ...]]:
+        found: dict[str, tuple[StructTree, ...]] = {}
+        for struct in self.structs:
+            owner = struct.name.rpartition("::")[0]
+            found[owner] = (*found.get(owner, ()), struct)
+        return found
+
     def struct(self, name: str) -> tuple[StructTree, ...]:
         """The struct called `name` and its specialisations; of several in different namespaces those it says."""
         path = name.removeprefix("::").split("::")
