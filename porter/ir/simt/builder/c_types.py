@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
 from porter.ir.simt.types import Element, Scalar, Vector
 from porter.source.arithmetic_types import ArithmeticType, Kind, arithmetic
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, TypeName
-from porter.syntax.unit import StructTree
+from porter.syntax.unit import FunctionTree, StructTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class ArrayOf:
 class Record:
     """A struct or union with its fields in order.
 
-    `bindings` are the template arguments by name; `vector` is what one access moves of CUDA's vector types.
+    `arguments` are its template arguments, `bindings` what the parameters of its definition are for them, which may be
+    that of a specialisation; `vector` is what one access moves of CUDA's vector types.
     """
 
     name: str
@@ -47,10 +49,23 @@ class Record:
     alignment: int = 0
     vector: Vector | None = None
     tree: StructTree | None = None
+    arguments: tuple[TypeName | Expression, ...] = field(default=(), compare=False)
 
     def field(self, name: str) -> CType | None:
         """Returns the type of a field; None where it has none of that name."""
         return dict(self.fields).get(name)
+
+    @property
+    def conversions(self) -> tuple[FunctionTree, ...]:
+        """Returns the operators that make values of other types of one of this."""
+        methods = self.tree.methods if self.tree is not None else ()
+        return tuple(m for m in methods if m.head.name.startswith("operator ") and not m.parameters)
+
+    def constructors(self, count: int) -> tuple[FunctionTree, ...]:
+        """Returns the constructors that take so many arguments."""
+        methods = self.tree.methods if self.tree is not None else ()
+        own = (m for m in methods if m.head.name == unqualified(self.name))
+        return tuple(m for m in own if sum(p.default is None for p in m.parameters) <= count <= len(m.parameters))
 
 
 CType = Scalar | Void | PointerTo | ArrayOf | Record
@@ -242,7 +257,7 @@ def spelled(type_: CType) -> TypeName | None:
             inner = spelled(element)
             return None if inner is None else TypeName(inner.name, inner.arguments, inner.pointers + 1)
         case Record():
-            return TypeName(type_.name, tuple(argument for _, argument in type_.bindings))
+            return TypeName(type_.name, type_.arguments)
         case Void():
             return TypeName("void")
     return None

@@ -12,7 +12,9 @@ from porter.ir.simt.builder import (
     expressions,
     inlining,
     intrinsics,
+    names,
     resolve,
+    tuples,
 )
 from porter.ir.simt.builder.c_types import ArrayOf, CType, PointerTo, Record, Void
 from porter.ir.simt.builder.errors import NotExpressibleError
@@ -87,11 +89,13 @@ def _of_name(b: Builder, callee: Name, node: Call) -> Place:
             if found is None:
                 raise
             return Held(found) if not isinstance(found, Place) else found
-    made = intrinsics.call(b, callee, node)
+    made = intrinsics.call(b, callee, node) or tuples.call(b, callee, node)
     if made is not None:
         return made if isinstance(made, Place) else Held(made)
     if (static := _static_method(b, callee, node)) is not None:
         return static
+    if not node.arguments and (told := names.trait_object(b, callee.name, callee.template)) is not None:
+        return told
     type_ = _type_named(b, callee)
     if type_ is None:
         raise b.problem(f"a call of '{callee.name}', which is not known", node.line)
@@ -196,6 +200,8 @@ def converted(b: Builder, found: RValue, type_: CType, line: int) -> RValue:
         return arithmetic.convert(b, found, type_)
     if isinstance(found, Fields):
         if isinstance(type_, Record):
+            if found.type == type_:
+                return found
             if unqualified(found.type.name) == unqualified(type_.name) and len(found.parts) == len(type_.fields):
                 return Fields(type_, found.parts)
             return _made_of(b, type_, found, line)
@@ -208,19 +214,23 @@ def converted(b: Builder, found: RValue, type_: CType, line: int) -> RValue:
 
 
 def _made_of(b: Builder, type_: Record, found: RValue, line: int) -> RValue:
-    """A struct made of one value, by a constructor or as its first field."""
-    if has_constructor(b, type_, 1):
+    """A struct made of one value, by a conversion that this defines, by a constructor or as its first field."""
+    for method in found.type.conversions if isinstance(found, Fields) else ():
+        with b.discarded():
+            made = access.load(b, inlining.function(b, (method,), (), [], line, this=Held(found)))
+        if isinstance(made, Fields) and made.type == type_:
+            return access.load(b, inlining.function(b, (method,), (), [], line, this=Held(found)))
+    if type_.constructors(1):
         return _constructed(b, type_, [Held(found)], line)
     return _aggregate(b, type_, [Held(found)], line)
 
 
 def converted_struct(b: Builder, found: Fields, type_: CType | None = None) -> Number:
     """A struct as a number, by a conversion that it defines."""
-    for method in found.type.tree.methods if found.type.tree else ():
-        if method.head.name.startswith("operator ") and not method.parameters:
-            made = access.load(b, inlining.function(b, (method,), (), [], 0, this=Held(found)))
-            if isinstance(made, Number) and (type_ is None or isinstance(type_, Scalar | PointerTo)):
-                return made
+    for method in found.type.conversions:
+        made = access.load(b, inlining.function(b, (method,), (), [], 0, this=Held(found)))
+        if isinstance(made, Number) and (type_ is None or isinstance(type_, Scalar | PointerTo)):
+            return made
     raise b.problem(f"a '{found.type.name}' where a number is needed")
 
 
@@ -239,7 +249,7 @@ def assembled(b: Builder, type_: CType, items: Sequence[inlining.Argument], line
         if len(items) != 1:
             raise b.problem("a number made of several values", line)
         return inlining.passed(b, items[0], type_, line)
-    if has_constructor(b, type_, len(items)):
+    if type_.constructors(len(items)):
         return _constructed(b, type_, items, line)
     if len(items) == 1 and not isinstance(items[0], inlining.Listed):
         only = access.load(b, items[0])
@@ -279,18 +289,8 @@ def _default(b: Builder, type_: Record, name: str, kind: CType) -> RValue:
     return declarations.zero(b, kind)
 
 
-def has_constructor(b: Builder, type_: Record, count: int) -> bool:
-    """Returns whether a struct defines a constructor that takes so many arguments."""
-    return bool(_constructors(b, type_, count))
-
-
-def _constructors(b: Builder, type_: Record, count: int) -> list[FunctionTree]:
-    own = inlining.methods(b, type_, unqualified(type_.name))
-    return [m for m in own if sum(p.default is None for p in m.parameters) <= count <= len(m.parameters)]
-
-
 def _constructed(b: Builder, type_: Record, items: Sequence[inlining.Argument], line: int) -> RValue:
-    constructors = _constructors(b, type_, len(items))
+    constructors = type_.constructors(len(items))
     made = access.variable(b, unqualified(type_.name), type_, in_memory=False)
     for variable in type_.tree.fields if type_.tree else ():
         if variable.value is not None and variable.storage != "static":
@@ -299,7 +299,7 @@ def _constructed(b: Builder, type_: Record, items: Sequence[inlining.Argument], 
                 access.field(b, made, variable.name),
                 _default(b, type_, variable.name, dict(type_.fields)[variable.name]),
             )
-    inlining.function(b, tuple(constructors), (), list(items), line, this=made)
+    inlining.function(b, constructors, (), list(items), line, this=made)
     return access.load(b, made)
 
 

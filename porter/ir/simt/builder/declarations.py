@@ -78,7 +78,7 @@ def _of_type(b: Builder, variable: Variable, type_: CType) -> Place:
     place = access.variable(b, name, type_, in_memory=in_memory)
     if variable.value is not None:
         _initialise(b, place, type_, variable.value, variable.line)
-    elif (isinstance(type_, Record) and calls.has_constructor(b, type_, 0)) or (
+    elif (isinstance(type_, Record) and type_.constructors(0)) or (
         isinstance(type_, Record) and type_.tree is not None and any(f.value for f in type_.tree.fields)
     ):
         access.store(b, place, calls.construct(b, type_, (), variable.line))

@@ -12,6 +12,7 @@ from porter.ir.simt.types import Scalar
 from porter.source.program import TemplateParam
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
+from porter.syntax.type_resolution import is_same
 from porter.syntax.unit import FunctionTree
 
 Argument = TypeName | Expression
@@ -55,15 +56,9 @@ def _specialised(
     for candidate in candidates:
         if candidate.arguments and not candidate.head.template:
             wanted = resolve.arguments(b, candidate.arguments)
-            if len(wanted) <= len(own) and all(_same(a, c) for a, c in zip(wanted, own, strict=False)):
+            if len(wanted) <= len(own) and all(is_same(a, c) for a, c in zip(wanted, own, strict=False)):
                 return candidate, {}
     return None
-
-
-def _same(one: Argument | None, other: Argument | None) -> bool:
-    if isinstance(one, Literal) and isinstance(other, Literal):
-        return one.value == other.value
-    return one == other
 
 
 def _bound(
@@ -73,7 +68,7 @@ def _bound(
     parameters = candidate.head.template
     if candidate.arguments and not parameters:
         wanted = resolve.arguments(b, candidate.arguments)
-        return {} if all(_same(a, c) for a, c in zip(wanted, given, strict=False)) else None
+        return {} if all(is_same(a, c) for a, c in zip(wanted, given, strict=False)) else None
     if any("..." in p.kind for p in parameters) or len(given) > len(parameters):
         return None
     bound: Bindings = dict(zip((p.name for p in parameters), given, strict=False))
@@ -96,7 +91,7 @@ def _defaulted(b: Builder, parameters: Sequence[TemplateParam], bound: Bindings)
             continue
         if not template.default:
             return False
-        with b.scope(wall=True):
+        with b.scope():
             for name, argument in bound.items():
                 b.bind(name, argument)
             bound[template.name] = resolve.argument(b, b.types.argument(template.default))
@@ -106,15 +101,14 @@ def _defaulted(b: Builder, parameters: Sequence[TemplateParam], bound: Bindings)
 def _deduced(pattern: TypeName, given: CType, open_: frozenset[str], bound: Bindings) -> bool:
     """Puts what a parameter's type says of template parameters into `bound`; False where it does not fit."""
     for _ in range(pattern.pointers):
-        if isinstance(given, ArrayOf):
-            given = PointerTo(given.element if len(given.extents) == 1 else ArrayOf(given.element, given.extents[1:]))
+        given = _decayed(given)
         if not isinstance(given, PointerTo):
             return pattern.name not in open_
         given = given.element
     if pattern.name == "[]" and isinstance(given, ArrayOf) and isinstance(pattern.arguments[0], TypeName):
         for wanted, extent in zip(pattern.arguments[1:], given.extents, strict=False):
             name = getattr(wanted, "name", "")
-            if name in open_ and not _same(bound.setdefault(name, Literal(extent, "int")), Literal(extent, "int")):
+            if name in open_ and not is_same(bound.setdefault(name, Literal(extent, "int")), Literal(extent, "int")):
                 return False
         return _deduced(pattern.arguments[0], given.element, open_, bound)
     if pattern.name == "[]" and not pattern.pointers and isinstance(pattern.arguments[0], TypeName):
@@ -123,15 +117,27 @@ def _deduced(pattern: TypeName, given: CType, open_: frozenset[str], bound: Bind
         if isinstance(given, ArrayOf):
             given = PointerTo(given.element)
         name = spelled(given)
-        return name is not None and bound.setdefault(pattern.name, name) == name
+        return name is not None and is_same(bound.setdefault(pattern.name, name), name)
     if pattern.arguments and isinstance(given, Record) and unqualified(given.name) == unqualified(pattern.name):
         fits = True
-        for wanted, (_, own) in zip(pattern.arguments, given.bindings, strict=False):
+        for wanted, own in zip(pattern.arguments, given.arguments, strict=False):
             name_of = getattr(wanted, "name", "")
             if name_of in open_ and isinstance(wanted, TypeName | Name) and not getattr(wanted, "pointers", 0):
-                fits = fits and _same(bound.setdefault(name_of, own), own)
+                fits = fits and is_same(bound.setdefault(name_of, own), own)
         return fits
     return True
+
+
+def _has_arguments_of(one: Record, other: Record) -> bool:
+    """Returns whether two structs of one name have the same template arguments, as far as both say them."""
+    return all(map(is_same, one.arguments, other.arguments))
+
+
+def _decayed(type_: CType) -> CType:
+    """Returns the pointer to its first element, or row, that an array becomes where it is passed."""
+    if not isinstance(type_, ArrayOf):
+        return type_
+    return PointerTo(type_.element if len(type_.extents) == 1 else ArrayOf(type_.element, type_.extents[1:]))
 
 
 def _score(b: Builder, candidate: FunctionTree, bound: Bindings, types: Sequence[CType | None]) -> int:
@@ -142,7 +148,7 @@ def _score(b: Builder, candidate: FunctionTree, bound: Bindings, types: Sequence
         if type_ is None:
             continue
         try:
-            with b.scope(wall=True):
+            with b.scope():
                 for name, argument in bound.items():
                     b.bind(name, argument)
                 wanted = resolve.type_of(b, parameter.type)
@@ -153,17 +159,21 @@ def _score(b: Builder, candidate: FunctionTree, bound: Bindings, types: Sequence
 
 
 def _fit(wanted: CType, given: CType, *, is_open: bool) -> int:
-    if isinstance(given, ArrayOf) and isinstance(wanted, PointerTo):
-        given = PointerTo(given.element if len(given.extents) == 1 else ArrayOf(given.element, given.extents[1:]))
+    if isinstance(wanted, PointerTo | ArrayOf):
+        wanted, given = _decayed(wanted), _decayed(given)
     if wanted == given:
         return _TEMPLATE if is_open else _EXACT
     if isinstance(wanted, Scalar) and isinstance(given, Scalar):
         return _KIND + 1 if wanted.is_float == given.is_float else _KIND
     if isinstance(wanted, Record) and isinstance(given, Record):
-        return _EXACT if unqualified(wanted.name) == unqualified(given.name) else _NEVER
+        if unqualified(wanted.name) == unqualified(given.name) and _has_arguments_of(wanted, given):
+            return _EXACT
+        return 0 if wanted.constructors(1) or given.conversions else _NEVER
     if isinstance(wanted, PointerTo) and isinstance(given, PointerTo):
         is_void = wanted.element == VOID
         return _KIND if is_void else _NEVER
     if isinstance(wanted, Record):
+        return 0 if wanted.constructors(1) or wanted.name == "dim3" else _NEVER
+    if isinstance(given, Record) and given.conversions:
         return 0
     return _KIND if isinstance(wanted, PointerTo) and isinstance(given, Scalar) and not given.is_float else _NEVER

@@ -14,3 +14,8 @@ class NotExpressibleError(Exception):
 
     def __str__(self) -> str:
         return f"line {self.location}: {self.construct}" if self.location.line else self.construct
+
+
+def told_by_build(name: str) -> str:
+    """Returns what may supply the name `name`, which nothing that was read declares; empty for a qualified one."""
+    return f": if the build defines it, say so with --define {name}=VALUE" if name.isidentifier() else ""

@@ -81,6 +81,8 @@ def _value(b: Builder, node: Expression) -> RValue:  # noqa: PLR0912 - a row for
         case Braces():
             if node.type is None:
                 raise b.problem("a list in braces without a type", node.line)
+            if not node.items and (told := names.trait_object(b, node.type.name, node.type.arguments)) is not None:
+                return told.value
             return calls.construct(b, resolve.type_of(b, node.type, node.line), node.items, node.line)
         case SizeOf(of):
             kind = resolve.type_of(b, of, node.line) if isinstance(of, TypeName) else type_of_expression(b, of)
@@ -105,6 +107,8 @@ def number(b: Builder, node: Expression) -> Number:
 def condition(b: Builder, node: Expression) -> Number:
     """The value of an expression as a truth value."""
     with b.at(getattr(node, "line", 0)):
+        if isinstance(node, Literal) and isinstance(node.value, str):  # `assert(i < n && "a reason")`
+            return Number(b.emitter.constant(True, Scalar.BOOL), Scalar.BOOL)
         return arithmetic.truth(b, number(b, node))
 
 

@@ -46,8 +46,8 @@ def function(
     type_ = owner if owner is not None else access.place_type(this) if this is not None else None
     types = [argument_type(argument) for argument in arguments]
     with b.scope(wall=True):
-        if isinstance(type_, Record) and type_.tree is not None:
-            resolve.bind_members(b, type_.tree, dict(type_.bindings))
+        if isinstance(type_, Record) and (inside := resolve.definition_of(type_)) is not None:
+            resolve.bind_members(b, inside)
         chosen, bound = deduction.chosen(b, candidates, template, types, line)
         if this is not None:
             _bind_this(b, this)
@@ -61,7 +61,7 @@ def function(
 
 
 def _bindings_of(type_: CType | None) -> object:
-    return repr(type_.bindings) if isinstance(type_, Record) else None
+    return repr(type_.arguments) if isinstance(type_, Record) else None
 
 
 class entered:  # noqa: N801 - reads as a word
@@ -141,8 +141,9 @@ def _parameter(b: Builder, parameter: Parameter, argument: Argument, line: int) 
             return argument
         if kind.name == "[]" and not kind.reference and isinstance(argument, Memory):
             return argument
-        same = kind.reference and (kind.name == "auto" or access.place_type(argument) == _plain(b, kind, line))
-        if same or (kind.reference and isinstance(access.place_type(argument), ArrayOf)):
+        is_reference = resolve.is_reference(b, kind)
+        same = is_reference and (kind.name == "auto" or access.place_type(argument) == _plain(b, kind, line))
+        if same or (is_reference and isinstance(access.place_type(argument), ArrayOf)):
             return argument
         if kind.name == "auto":
             return _copied(b, parameter.name, access.place_type(argument), argument, line)
@@ -217,7 +218,7 @@ def _straight(b: Builder, returns: TypeName, before: Sequence[object], last: Ret
         if last.value is None:
             return Held(Nothing())
         with b.at(last.line):
-            if returns.reference and not (isinstance(last.value, Braces) and last.value.type is None):
+            if resolve.is_reference(b, returns) and not (isinstance(last.value, Braces) and last.value.type is None):
                 return expressions.place(b, last.value)
             if returns.name == "auto" and not returns.pointers:
                 return Held(_loaded(b, last.value))

@@ -61,6 +61,15 @@ def parameter_sources(
 
 
 @contextmanager
+def in_instance(unit: Unit, kernel: FunctionTree, template: Sequence[TypeName | Expression]) -> Iterator[Builder]:
+    """Gives a builder in the scope of a kernel for these template arguments. Raises `NotExpressibleError`."""
+    whole = with_libraries(unit)
+    b = Builder(whole, Types(whole))
+    with _instance(b, kernel, tuple(template)):
+        yield b
+
+
+@contextmanager
 def _instance(b: Builder, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> Iterator[None]:
     """The scope of a kernel, in which its template parameters are bound."""
     with b.scope(wall=True), inlining.entered(b, kernel, ()):

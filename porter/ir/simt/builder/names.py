@@ -7,12 +7,14 @@ from itertools import chain
 
 from porter.ir.simt.builder import access, declarations, expressions, resolve
 from porter.ir.simt.builder.c_types import BUILT_IN, INT, LONG, UINT, ULONG, Record, element_of
+from porter.ir.simt.builder.errors import told_by_build
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, FunctionName, Held, Memory, Number, Place
 from porter.ir.simt.ops import Value
 from porter.ir.simt.types import Pointer, Scalar, Space
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Expression, Member, Name, TypeName, Unary, Variable
+from porter.syntax.nodes import Alias, Expression, Literal, Member, Name, TypeName, Unary, Variable
+from porter.syntax.type_traits import truth_of
 from porter.syntax.unit import StructTree
 from porter.syntax.walk import walk
 
@@ -47,7 +49,7 @@ def place(b: Builder, node: Name) -> Place:
         return bound
     if isinstance(bound, FunctionName):
         return Held(bound)
-    if isinstance(bound, TypeName):
+    if isinstance(bound, TypeName | Alias):
         raise b.problem(f"the type '{node.name}' where a value is needed", node.line)
     if bound is not None:
         return Held(expressions.value(b, bound))
@@ -60,12 +62,13 @@ def place(b: Builder, node: Name) -> Place:
         return Held(Fields(BUILT_IN["uint3"], parts))
     owner = b.owners[-1]
     found = static_member(b, owner, node.name) if owner is not None else None
-    found = found or _global(b, node) or _static(b, node)
+    found = found or _inherited(b, node)
+    found = found or _global(b, node) or _static(b, node) or trait(b, node.name, node.template)
     if found is not None:
         return found
     if b.unit.named(node.name):
         return Held(FunctionName(node.name, node.template))
-    raise b.problem(f"the name '{node.name}' is not known", node.line)
+    raise b.problem(f"the name '{node.name}' is not known{told_by_build(node.name)}", node.line)
 
 
 def coordinate(b: Builder, node: Member) -> Number | None:
@@ -86,15 +89,26 @@ def _global(b: Builder, node: Name) -> Place | None:
     found = b.unit.variables_named(node.name, b.namespaces[-1])
     if not found:
         return None
-    if len({(v.type, str(v.value), v.storage) for v in found}) > 1:
-        raise b.problem(f"several variables are called '{node.name}'", node.line)
     variable = found[-1]
+    if any(not _is_alike(b, variable, other) for other in found):
+        raise b.problem(f"several variables are called '{node.name}'", node.line)
     if variable.storage in ("constant", "device") and not _is_fixed(b, variable):
         return _in_memory(b, variable)
     if variable.value is None or not (variable.constexpr or variable.type.const or variable.storage == "constant"):
         raise b.problem(f"the variable '{node.name}' outside of functions", node.line)
     with b.scope(wall=True):
         return _initial(b, variable)
+
+
+def _is_alike(b: Builder, one: Variable, other: Variable) -> bool:
+    """Returns whether two variables of one name are the same: one declaration, or constants of one value."""
+    if (one.type, str(one.value), one.storage) == (other.type, str(other.value), other.storage):
+        return True
+    if one.storage != other.storage or one.extents or other.extents or not (one.constexpr and other.constexpr):
+        return False
+    with b.scope(wall=True):
+        known = expressions.constant(b, one.value)
+        return known is not None and known == expressions.constant(b, other.value)
 
 
 def _is_fixed(b: Builder, variable: Variable) -> bool:
@@ -139,19 +153,53 @@ def _static(b: Builder, node: Name) -> Place | None:
     name = bound if isinstance(bound, TypeName) and not node.template else TypeName(owner, node.template)
     resolved = b.types.resolved(name, b.namespaces[-1], {}) or name
     found = resolve.definition(b, resolve.with_constants(b, resolved))
-    if found is None:
+    return None if found is None else _of_definition(b, found, member)
+
+
+def trait(b: Builder, name: str, given: tuple[TypeName | Expression, ...]) -> Held | None:
+    """Returns what `std::is_same<T, float>::value` and its like are; None for other names."""
+    told = truth_of(Name(name, given), lambda part: resolve.argument(b, part)) if given else None
+    return None if told is None else Held(Number(b.emitter.constant(bool(told), Scalar.BOOL), Scalar.BOOL))
+
+
+def trait_object(b: Builder, name: str, given: tuple[TypeName | Expression, ...]) -> Held | None:
+    """Returns what `std::is_same<T, float>{}` is: of a type that says it, where the source names such types."""
+    told = trait(b, name, given)
+    if told is None or not b.unit.struct("std::integral_constant"):
+        return told
+    assert isinstance(told.value, Number)
+    value = Literal(bool(b.emitter.known(told.value.value)), "bool")
+    type_ = resolve.type_of(b, TypeName("std::integral_constant", (TypeName("bool"), value)))
+    return Held(declarations.zero(b, type_))
+
+
+def _inherited(b: Builder, node: Name) -> Place | None:
+    """`Base<T>::field` within a method: the field that the object has of a base, or of its own."""
+    base, _, member = node.name.rpartition("::")
+    this = b.find("this") if base else None
+    if not isinstance(this, Place):
         return None
-    return _of_tree(b, *found, member)
+    type_ = access.place_type(this)
+    if not isinstance(type_, Record) or type_.tree is None or type_.field(member) is None:
+        return None
+    return access.field(b, this, member) if unqualified(base) in _lineage(b, type_.tree) else None
+
+
+def _lineage(b: Builder, tree: StructTree) -> set[str]:
+    """Returns the names of a struct and of all that it is derived from."""
+    bases = (inner for base in tree.bases for inner in b.unit.struct(base.name) if inner is not tree)
+    return {unqualified(tree.name)}.union(*(_lineage(b, inner) for inner in bases))
 
 
 def static_member(b: Builder, type_: Record, member: str) -> Place | None:
     """`object.constant`, a static member of its struct; None where it has none of that name."""
-    return _of_tree(b, type_.tree, dict(type_.bindings), member) if type_.tree is not None else None
+    found = resolve.definition_of(type_)
+    return None if found is None else _of_definition(b, found, member)
 
 
-def _of_tree(b: Builder, tree: StructTree, bindings: dict[str, TypeName | Expression], member: str) -> Place | None:
-    with b.scope(wall=True):
-        resolve.bind_members(b, tree, bindings)
+def _of_definition(b: Builder, found: resolve.Definition, member: str) -> Place | None:
+    tree = found.tree
+    with resolve.inside(b, found, wall=True):
         inner = b.find(member)
         if isinstance(inner, Expression):
             return Held(expressions.value(b, inner))

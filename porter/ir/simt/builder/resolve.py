@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import cast
 
-from porter.ir.simt.builder import expressions
+from porter.ir.simt.builder import expressions, tuples
 from porter.ir.simt.builder.c_types import (
     BUILT_IN,
     VOID,
@@ -22,8 +23,9 @@ from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import FunctionName, Number
 from porter.ir.simt.types import Scalar
+from porter.source.arithmetic_types import told_apart
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Expression, Literal, Name, TypeName
+from porter.syntax.nodes import Alias, Expression, Literal, Name, TypeName
 from porter.syntax.type_resolution import Bindings
 from porter.syntax.unit import StructTree
 
@@ -42,11 +44,15 @@ def _named(b: Builder, name: TypeName, line: int) -> CType:
     plain = replace(name, pointers=0, const=False, reference=False, volatile=False)
     if name.name == "decltype":
         return _of_expression(b, name.arguments[0], line)
+    if name.name == "[]":
+        return _array(b, name, line)
     bound = b.find(name.name)
     if isinstance(bound, TypeName) and bound != plain and not name.arguments:
         return type_of(b, bound, line)
     if isinstance(bound, TypeName) and bound.name != name.name and not bound.arguments:  # a template of a template
         return type_of(b, replace(plain, name=bound.name), line)
+    if isinstance(bound, Alias):
+        return _of_template(b, bound, name, line)
     if "::" in name.name and (member := _member(b, plain, line)) is not None:
         return member
     given = with_constants(b, plain)
@@ -56,11 +62,39 @@ def _named(b: Builder, name: TypeName, line: int) -> CType:
     resolved = b.types.resolved(given, b.namespaces[-1], cast("Bindings", bound_names))
     found = resolved if resolved is not None else given
     inner = _built_in(found) or _record(b, replace(found, pointers=0), line) or _member(b, found, line)
+    inner = inner or tuples.record(b, found, line)
     if inner is None:
         raise b.problem(f"the type '{name.name}' is not known", line)
     for _ in range(found.pointers):
         inner = PointerTo(inner)
     return inner
+
+
+def _array(b: Builder, name: TypeName, line: int) -> CType:
+    """Returns what `float [3]` is; a pointer where an extent is not known."""
+    inner, *given = name.arguments
+    if not isinstance(inner, TypeName):
+        raise b.problem("an array of what is not a type", line)
+    element, extents = type_of(b, inner, line), [expressions.constant(b, one) for one in given]
+    sizes = tuple(size for size in extents if isinstance(size, int))
+    return ArrayOf(element, sizes) if sizes and len(sizes) == len(extents) else PointerTo(element)
+
+
+def is_reference(b: Builder, name: TypeName) -> bool:
+    """Returns whether a type is a reference, also by an alias of its class: `using reference = T&`."""
+    bound = b.find(name.name)
+    if name.reference or name.pointers or not isinstance(bound, TypeName) or bound.name == name.name:
+        return name.reference
+    return is_reference(b, bound)
+
+
+def _of_template(b: Builder, alias: Alias, name: TypeName, line: int) -> CType:
+    """Returns what an alias template of a class is for the arguments of `name`."""
+    given = with_constants(b, name).arguments
+    with b.scope():
+        for parameter, one in zip(alias.template, given, strict=False):
+            b.bind(parameter, one)
+        return type_of(b, alias.type, line)
 
 
 def _built_in(name: TypeName) -> CType | None:
@@ -78,13 +112,24 @@ def _member(b: Builder, name: TypeName, line: int) -> CType | None:
         return _storage(b, name)
     bound = b.find(owner)
     held = bound if isinstance(bound, TypeName) else TypeName(owner, name.arguments)
+    if name.arguments and not held.arguments:  # a parameter that is a template itself
+        held = replace(held, arguments=name.arguments)
     told = definition(b, with_constants(b, held))
     if told is None:
         return None
-    with b.scope(wall=True):
-        bind_members(b, *told)
+    with inside(b, told, wall=True):
+        if (nested := _struct_within(b, told.tree, member)) is not None:
+            return _with_fields(b, replace(told, tree=nested), line, wall=False)
         inner = b.find(member)
         return type_of(b, inner, line) if isinstance(inner, TypeName) else None
+
+
+def _struct_within(b: Builder, owner: StructTree, name: str) -> StructTree | None:
+    """Returns the struct called `name` that a template of a class defines, whose arguments it sees."""
+    if not owner.template and not owner.arguments:
+        return None
+    found = [tree for tree in b.unit.within(owner.name) if unqualified(tree.name) == name]
+    return found[0] if len(found) == 1 and not found[0].template else None
 
 
 def _storage(b: Builder, name: TypeName) -> CType | None:
@@ -112,6 +157,8 @@ def argument(b: Builder, given: Argument) -> Argument:
             type_ = type_of(b, given)
         except NotExpressibleError:
             type_ = None
+        if isinstance(type_, Scalar):
+            return TypeName(told_apart(given.name)) if named_number(given.name) is type_ else spelled(type_) or given
         if type_ is not None and (name := spelled(type_)) is not None:
             return name
         if given.arguments or b.unit.struct(given.name):
@@ -147,10 +194,14 @@ def _record(b: Builder, name: TypeName, line: int) -> Record | None:
     found = definition(b, name)
     if found is None:
         return None
-    tree, bindings = found
-    is_unnamed = "@" in tree.name  # and stands where it is used, among the names that are known there
-    with b.scope(wall=not is_unnamed):
-        bind_members(b, tree, bindings)
+    is_unnamed = "@" in found.tree.name  # and stands where it is used, among the names that are known there
+    return _with_fields(b, found, line, wall=not is_unnamed)
+
+
+def _with_fields(b: Builder, found: Definition, line: int, *, wall: bool) -> Record:
+    """Returns the struct of a definition, which sees no names from outside behind a wall."""
+    tree = found.tree
+    with inside(b, found, wall=wall):
         fields: list[tuple[str, CType]] = []
         for base in tree.bases:
             inherited = type_of(b, base, line)
@@ -159,18 +210,33 @@ def _record(b: Builder, name: TypeName, line: int) -> Record | None:
             if variable.storage == "static":
                 continue
             if variable.type.reference:
-                raise b.problem(f"the struct '{tree.name}' holds a reference", variable.line)
+                raise b.problem(f"the struct '{tree.name}' holds a reference, '{variable.name}'", variable.line)
             kind = declared(b, variable.type, variable.extents, variable.line)
             if not variable.name and isinstance(kind, Record) and (not kind.union or len(kind.fields) == 1):
                 fields += kind.fields
             elif not isinstance(kind, Void):
                 fields.append((variable.name, kind))
         aligned = expressions.constant(b, tree.aligned) if tree.aligned is not None else 0
-    return Record(tree.name, tuple(fields), tuple(bindings.items()), tree.union, int(aligned or 0), None, tree)
+    bindings = tuple(found.bindings.items())
+    return Record(tree.name, tuple(fields), bindings, tree.union, int(aligned or 0), None, tree, found.arguments)
 
 
-def definition(b: Builder, name: TypeName) -> tuple[StructTree, dict[str, Argument]] | None:
-    """The definition of the struct `name` for its arguments, and what its parameters are."""
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The definition of a struct for template arguments, and what its own parameters are for them."""
+
+    tree: StructTree
+    bindings: Mapping[str, Argument]
+    arguments: tuple[Argument, ...]
+
+
+def definition_of(type_: Record) -> Definition | None:
+    """Returns the definition of a struct of the source; None for others."""
+    return None if type_.tree is None else Definition(type_.tree, dict(type_.bindings), type_.arguments)
+
+
+def definition(b: Builder, name: TypeName) -> Definition | None:
+    """Returns the definition of the struct `name` for its arguments; None without."""
     given = name.arguments
     candidates = b.unit.struct(name.name)
     primary = next((tree for tree in candidates if not tree.arguments), None)
@@ -179,10 +245,10 @@ def definition(b: Builder, name: TypeName) -> tuple[StructTree, dict[str, Argume
     if b.types.fit_alike(_known_name(b, name.name), given):  # PyTorch's half is CUDA's but for its name
         raise b.problem(f"several specialisations of '{name.name}' fit its arguments", 0)
     for tree, bound in b.types.definitions(_known_name(b, name.name), given):
-        return tree, dict(bound)
+        return Definition(tree, bound, given)
     if primary is None:
         return None
-    return primary, {p.name: a for p, a in zip(primary.template, given, strict=False)}
+    return Definition(primary, {p.name: a for p, a in zip(primary.template, given, strict=False)}, given)
 
 
 def _known_name(b: Builder, name: str) -> str:
@@ -202,19 +268,34 @@ def _with_defaults(b: Builder, tree: StructTree, given: tuple[Argument, ...]) ->
     return tuple(found)
 
 
-def bind_members(b: Builder, tree: StructTree, bindings: dict[str, Argument]) -> None:
+@contextmanager
+def inside(b: Builder, found: Definition, *, wall: bool) -> Iterator[None]:
+    """The scope of a struct's definition: its members by name, within its namespace."""
+    b.namespaces.append(tuple(found.tree.name.split("::")[:-1]))
+    try:
+        with b.scope(wall=wall):
+            bind_members(b, found)
+            yield
+    finally:
+        b.namespaces.pop()
+
+
+def bind_members(b: Builder, found: Definition) -> None:
     """Binds what stands inside a struct by name: template arguments, aliases, static constants."""
-    for name, given in bindings.items():
+    tree, own = found.tree, found.arguments
+    for name, given in found.bindings.items():
         b.bind(name, given)
-    b.bind(unqualified(tree.name), TypeName(tree.name, tuple(bindings.values())))
+    b.bind(unqualified(tree.name), TypeName(tree.name, own))
+    for inner in b.unit.within(tree.name) if own else ():
+        b.bind(unqualified(inner.name), TypeName(inner.name, own))
     for alias in tree.aliases:
-        if not alias.template:
-            b.bind(alias.name, alias.type)
+        b.bind(alias.name, alias if alias.template else alias.type)
     for variable in tree.fields:
         if variable.storage == "static" and variable.value is not None and not variable.extents:
             value = expressions.constant(b, variable.value)
-            if value is not None:
-                b.bind(variable.name, Literal(value, variable.type.name))
+            kind = spelled(type_of(b, variable.type, variable.line)) if value is not None else None
+            if value is not None and kind is not None:
+                b.bind(variable.name, Literal(value, kind.name))
 
 
 def declared(b: Builder, name: TypeName, extents: Sequence[Expression | None], line: int) -> CType:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from porter.ir.simt.builder.c_types import ArrayOf, CType, PointerTo, Record
 from porter.ir.simt.ops import Value
 from porter.ir.simt.types import Scalar
-from porter.syntax.nodes import Expression, Lambda, TypeName
+from porter.syntax.nodes import Alias, Expression, Lambda, TypeName
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +103,4 @@ class Held:
 
 
 Place = Slot | Parts | Memory | Held
-Binding = Place | TypeName | Expression | FunctionName
+Binding = Place | TypeName | Alias | Expression | FunctionName

@@ -17,6 +17,8 @@ _ACCESSORS = ("PackedTensorAccessor", "TensorAccessor", "GenericPackedTensorAcce
 _LIBRARIES = {  # by what the names begin with that are theirs
     "cub.cuh": ("cub::",),
     "cuda.cuh": ("cuda::",),
+    "constants.cuh": ("std::integral_constant", "std::bool_constant", "std::true_type", "std::false_type"),
+    "complex.cuh": ("cuC", "cuFloatComplex", "cuDoubleComplex", "make_cu"),
     "cooperative_groups.cuh": ("cooperative_groups::",),
     "block_votes.cuh": ("__syncthreads_",),
     "warp_functions.cuh": ("WARP_",),

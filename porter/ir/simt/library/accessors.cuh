@@ -8,8 +8,8 @@
         __device__ index_t size(int axis) const { return size_[axis]; }                                        \
         __device__ index_t stride(int axis) const { return stride_[axis]; }                                    \
         __device__ T* data() const { return data_; }                                                           \
-        __device__ NAME<T, N - 1, Traits, index_t> operator[](index_t i) const {                               \
-            NAME<T, N - 1, Traits, index_t> rest;                                                              \
+        __device__ TensorAccessor<T, N - 1, Traits, index_t> operator[](index_t i) const {                     \
+            TensorAccessor<T, N - 1, Traits, index_t> rest;                                                    \
             rest.data_ = data_ + i * stride_[0];                                                               \
             for (int axis = 1; axis < N; ++axis) {                                                             \
                 rest.size_[axis - 1] = size_[axis];                                                            \

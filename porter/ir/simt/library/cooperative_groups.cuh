@@ -14,6 +14,19 @@ struct less {
     __device__ T operator()(T a, T b) const { return a < b ? a : b; }
 };
 
+template <typename T>
+struct bit_and {
+    __device__ T operator()(T a, T b) const { return a & b; }
+};
+template <typename T>
+struct bit_or {
+    __device__ T operator()(T a, T b) const { return a | b; }
+};
+template <typename T>
+struct bit_xor {
+    __device__ T operator()(T a, T b) const { return a ^ b; }
+};
+
 struct thread_block {
     __device__ void sync() const { __syncthreads(); }
     __device__ unsigned thread_rank() const {
@@ -21,6 +34,10 @@ struct thread_block {
     }
     __device__ unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
     __device__ unsigned num_threads() const { return blockDim.x * blockDim.y * blockDim.z; }
+    __device__ dim3 thread_index() const { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    __device__ dim3 group_index() const { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    __device__ dim3 group_dim() const { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+    __device__ dim3 dim_threads() const { return dim3(blockDim.x, blockDim.y, blockDim.z); }
 };
 __device__ thread_block this_thread_block() {
     return thread_block();
@@ -48,10 +65,41 @@ struct thread_block_tile {
     __device__ T shfl_down(T value, unsigned delta) const { return __shfl_down_sync(mask(), value, delta, Size); }
     template <typename T>
     __device__ T shfl_xor(T value, unsigned bits) const { return __shfl_xor_sync(mask(), value, bits, Size); }
+    __device__ unsigned ballot(int holds) const {
+        return (__ballot_sync(mask(), holds) & mask()) >> block_rank() % 32 / Size * Size;
+    }
+    __device__ int any(int holds) const { return ballot(holds) != 0; }
+    __device__ int all(int holds) const { return ballot(!holds) == 0; }
 };
 template <unsigned Size, typename Parent>
 __device__ thread_block_tile<Size> tiled_partition(const Parent& parent) {
     return thread_block_tile<Size>();
+}
+
+// Any group: `width` threads side by side, or the block where that is 0.
+struct thread_group {
+    unsigned width;
+    __device__ thread_group(unsigned width) : width(width) {}
+    __device__ thread_group(const thread_block& block) : width(0) {}
+    template <unsigned Size>
+    __device__ thread_group(const thread_block_tile<Size>& tile) : width(Size) {}
+    __device__ unsigned block_rank() const {
+        return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    }
+    __device__ unsigned size() const { return width == 0 ? blockDim.x * blockDim.y * blockDim.z : width; }
+    __device__ unsigned num_threads() const { return size(); }
+    __device__ unsigned thread_rank() const { return width == 0 ? block_rank() : block_rank() % width; }
+    __device__ void sync() const {
+        if (width == 0) {
+            __syncthreads();
+        } else {
+            __syncwarp((width == 32 ? 0xffffffffu : (1u << width) - 1u) << block_rank() % 32 / width * width);
+        }
+    }
+};
+template <typename Parent>
+__device__ thread_group tiled_partition(const Parent& parent, unsigned width) {
+    return thread_group(width);
 }
 
 // A tree towards rank 0, then its result for all.

@@ -1,4 +1,4 @@
-// CUDA's 8-bit floats: bytes, rounded to nearest and saturated by the classes, and converted through halves.
+// CUDA's 8-bit floats and their vectors: bytes, rounded to nearest and saturated by the classes, and converted through halves.
 typedef unsigned char __nv_fp8_storage_t;
 typedef int __nv_fp8_interpretation_t;
 typedef int __nv_saturation_t;
@@ -71,3 +71,29 @@ struct __nv_fp8_e5m2 {
     __device__ __nv_fp8_e5m2(double value) { __x = __nv_fp8_byte(__nv_fp8_cut(value), __NV_SATFINITE, __NV_E5M2); }
     __device__ operator float() const { return __half2float(__nv_fp8_half(__x, __NV_E5M2)); }
 };
+
+#define FLOAT8_VECTORS(KIND, ENCODING)                                                                         \
+    struct __nv_fp8x2_##KIND {                                                                                 \
+        unsigned short __x;                                                                                    \
+        __nv_fp8x2_##KIND() = default;                                                                         \
+        __device__ __nv_fp8x2_##KIND(float2 value) {                                                           \
+            __x = __nv_fp8_byte(value.x, __NV_SATFINITE, ENCODING)                                             \
+                | __nv_fp8_byte(value.y, __NV_SATFINITE, ENCODING) << 8;                                       \
+        }                                                                                                      \
+        __device__ float part(int at) const { return __half2float(__nv_fp8_half(__x >> 8 * at, ENCODING)); }   \
+        __device__ operator float2() const { return make_float2(part(0), part(1)); }                           \
+    };                                                                                                         \
+    struct __nv_fp8x4_##KIND {                                                                                 \
+        unsigned __x;                                                                                          \
+        __nv_fp8x4_##KIND() = default;                                                                         \
+        __device__ __nv_fp8x4_##KIND(float4 value) {                                                           \
+            __x = (unsigned)__nv_fp8_byte(value.x, __NV_SATFINITE, ENCODING)                                   \
+                | (unsigned)__nv_fp8_byte(value.y, __NV_SATFINITE, ENCODING) << 8                              \
+                | (unsigned)__nv_fp8_byte(value.z, __NV_SATFINITE, ENCODING) << 16                             \
+                | (unsigned)__nv_fp8_byte(value.w, __NV_SATFINITE, ENCODING) << 24;                            \
+        }                                                                                                      \
+        __device__ float part(int at) const { return __half2float(__nv_fp8_half(__x >> 8 * at, ENCODING)); }   \
+        __device__ operator float4() const { return make_float4(part(0), part(1), part(2), part(3)); }         \
+    };
+FLOAT8_VECTORS(e4m3, __NV_E4M3)
+FLOAT8_VECTORS(e5m2, __NV_E5M2)

@@ -17,7 +17,7 @@ from porter.ir.simt.interpret.domain import Data
 from porter.ir.simt.operations import OPERATIONS
 from porter.ir.simt.ops import Function, Op, Value, walk
 from porter.ir.simt.transforms.folding import Folding, constant, folded
-from porter.ir.simt.transforms.rewriting import Mapped, Replacement, cloned, rewritten, rewritten_ops
+from porter.ir.simt.transforms.rewriting import Mapped, Replacement, Rule, cloned, rewritten, rewritten_ops
 from porter.ir.simt.types import Array, Pointer, Scalar, Space
 
 _MOST_ITERATIONS = 64
@@ -40,7 +40,7 @@ class _Unrolling:
         inner = [part for region in op.regions for part in walk(region)]
         pays = any(map(_pays, inner))
         if op.kind in ("for", "while") and (pays or all(map(_is_computed, inner))):
-            written = _WrittenOut(self._folding, [])
+            written = _WrittenOut(self._folding, self, [])
             results = written.loop(op)
             if results is not None and (pays or all(self._folding.known(result) is not None for result in results)):
                 return Replacement(tuple(written.ops), results)
@@ -62,9 +62,10 @@ def _pays(op: Op) -> bool:
 
 @dataclass
 class _WrittenOut:
-    """The iterations of one loop so far."""
+    """The iterations of one loop so far, in which `rule` writes out loops that have become known."""
 
     folding: Folding
+    rule: Rule
     ops: list[Op]
 
     def loop(self, op: Op) -> tuple[Value, ...] | None:
@@ -121,7 +122,7 @@ class _WrittenOut:
     def _append(self, ops: Sequence[Op]) -> Mapped:
         """Appends operations, folded; returns what stands for the values of those that are gone."""
         mapped: Mapped = {}
-        self.ops += rewritten_ops(ops, mapped, self.folding)
+        self.ops += rewritten_ops(ops, mapped, self.rule)
         return mapped
 
 
