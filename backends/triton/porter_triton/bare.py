@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from porter.contract.contract import LaunchShape
 from porter.contract.records import symbol
+from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 from porter_triton.launching import LaunchText, call
 from porter_triton.layout import bracketed
-from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 
 
 def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension]:

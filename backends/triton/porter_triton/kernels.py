@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
+from porter.ir.simt.builder.enabled import is_enabled
 from porter.syntax.nodes import Expression, Literal, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
-from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
-from porter_triton.lower.enabled import enabled_kernel
+from porter_triton.kernel_records import LaunchInfo, LoweredKernel
 from porter_triton.merging import Instance, Key, merged
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
@@ -64,11 +63,9 @@ class Kernels:
         return tuple(self._by_text.values())
 
     def _lower(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel | Refusal:
-        """The kernel, printed from the SIMT IR; where that is refused, as its tree is lowered, whose reason counts."""
-        with suppress(Refusal):
-            return thread_level_kernel(self._unit, tree, info)
+        """The kernel printed from the SIMT IR, or why it is not."""
         try:
-            return lower_kernel(self._unit, tree, info)
+            return thread_level_kernel(self._unit, tree, info)
         except Refusal as refusal:
             return refusal
 
@@ -89,7 +86,7 @@ class Kernels:
 
     def enabled(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> bool:
         """Returns whether an overload that `std::enable_if` limits is one for these template arguments."""
-        return enabled_kernel(self._unit, kernel, template)
+        return is_enabled(self._unit, kernel, template)
 
     def specialised(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
         """The explicit specialisation of `kernel` for these arguments; itself where there is none."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from porter_triton.kernel_records import LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.layout import bracketed
-from porter_triton.lower.launch import LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.refusal import Refusal
 
 _ITEM_BYTES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4}

@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from porter_triton.lower.kernel import signature
-from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
+from porter_triton.kernel_records import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind, signature
 
 Key = tuple[str, int, LaunchInfo]  # the kernel's name and where it stands in the source, and how it is launched
 

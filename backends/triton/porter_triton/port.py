@@ -24,9 +24,8 @@ from porter_triton.bare import bare_launcher, block_of
 from porter_triton.catalogue import finding
 from porter_triton.device.source import helper_source
 from porter_triton.host import Hosts
+from porter_triton.kernel_records import LaunchInfo, RemarkKind
 from porter_triton.kernels import Kernels, template_argument
-from porter_triton.lower import LaunchInfo
-from porter_triton.lower.launch import RemarkKind
 from porter_triton.module import Parts, assembled, module_name
 from porter_triton.naming import function_of, python_name
 from porter_triton.refusal import Refusal

@@ -1,11 +1,6 @@
-"""The one way the lowering says no."""
+"""The one way in which the port says no."""
 
 from __future__ import annotations
-
-
-def told_by_build(name: str) -> str:
-    """Returns what may supply the name `name`, which nothing that was read declares; empty for a qualified one."""
-    return f": if the build defines it, say so with --define {name}=VALUE" if name.isidentifier() else ""
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure of porter

@@ -6,7 +6,7 @@ from porter.ir.simt.types import Scalar
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
-from porter_triton.lower.launch import Dimension, LaunchInfo, ParameterKind
+from porter_triton.kernel_records import Dimension, LaunchInfo, ParameterKind
 from porter_triton.thread_level.expressions import literal
 from porter_triton.thread_level.kernel import thread_level_kernel
 

@@ -20,7 +20,7 @@ from porter.ir.simt.transforms.rewriting import Replacement, rewritten
 from porter.ir.simt.types import Scalar
 from porter_triton.device.corrections import correct
 from porter_triton.device.source import helper_source
-from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
+from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 from porter_triton.thread_level.kernel import prepared, print_function
 from tests.pure.ir.simt.random_programs import OUTPUTS, function, threads_of
 from tests.pure.ir.simt.test_interpret import blocks_of, by_interpreter, inputs, told_apart

@@ -7,8 +7,9 @@ from porter_triton.host import methods
 from porter_triton.host.codes import ATOM, Code, Kind
 from porter_triton.host.instances import settled
 from porter_triton.host.scope import Context
-from porter_triton.lower.accessors import DATA, SIZE, STRIDE
 from porter_triton.refusal import Refusal
+
+DATA, SIZE, STRIDE = "data_", "size_", "stride_"
 
 METHODS = ("packed_accessor", "packed_accessor32", "packed_accessor64", "generic_packed_accessor")
 

@@ -34,8 +34,8 @@ from porter.syntax.nodes import (
 )
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
-from porter_triton.lower.assigned import assigned_names
-from porter_triton.lower.types import BUILT_IN, Arithmetic
+from porter_triton.host.assigned_names import assigned_names
+from porter_triton.host.c_types import BUILT_IN, Arithmetic
 
 Sizes = tuple[int, ...]
 Extents = tuple[Sizes, Sizes, Sizes]

@@ -33,11 +33,11 @@ from porter_triton.host import (
     times,
     undefined,
 )
+from porter_triton.host.c_types import BUILT_IN, Arithmetic, Record
 from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
 from porter_triton.host.table import table
-from porter_triton.lower.types import BUILT_IN, Arithmetic, Record
 from porter_triton.refusal import Refusal
 
 _SEQUENCES = ("std::vector", "std::initializer_list", "at::IntArrayRef", "c10::IntArrayRef", "std::array")

@@ -8,7 +8,7 @@ from porter.syntax.walk import walk
 from porter_triton.host import expressions
 from porter_triton.host.codes import Kind
 from porter_triton.host.scope import Context
-from porter_triton.lower.launch import LoweredKernel, ParameterKind
+from porter_triton.kernel_records import LoweredKernel, ParameterKind
 from porter_triton.refusal import Refusal
 
 

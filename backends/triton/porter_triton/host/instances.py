@@ -5,11 +5,11 @@ from __future__ import annotations
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter.syntax.unit import FunctionTree
 from porter_triton.host import expressions, times
+from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context, Template, plain
 from porter_triton.host.table import table
 from porter_triton.kernels import template_argument
-from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
 _TENSORS = ("Tensor", "TensorArg", "optional", "OptionalTensorRef")

@@ -13,9 +13,9 @@ from porter_triton.host.instances import kind_of
 from porter_triton.host.nullable import nullable_parameters, objects
 from porter_triton.host.scope import Context, Given, Template
 from porter_triton.host.suites import Line, Suite, laid_out, pruned, words_read
+from porter_triton.kernel_records import LoweredKernel, ParameterKind
 from porter_triton.kernels import Kernels
 from porter_triton.layout import bracketed
-from porter_triton.lower.launch import LoweredKernel, ParameterKind
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
 

@@ -12,8 +12,8 @@ from porter_triton.host.block_sizes import Extents
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
 from porter_triton.host.scope import Context, KernelName
+from porter_triton.kernel_records import Dimension, LaunchInfo
 from porter_triton.launching import LaunchText, call
-from porter_triton.lower.launch import Dimension, LaunchInfo
 from porter_triton.refusal import Refusal
 
 _ONE_AXIS = ("BLOCK_SIZE", "BLOCK_Y", "BLOCK_Z")

@@ -8,10 +8,9 @@ from dataclasses import replace
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter.syntax.unit import StructTree
-from porter_triton.host import expressions
+from porter_triton.host import expressions, matching
+from porter_triton.host.c_types import Arithmetic, Pointer, Record, Type
 from porter_triton.host.scope import Context
-from porter_triton.lower import matching
-from porter_triton.lower.types import Arithmetic, Pointer, Record, Type
 from porter_triton.refusal import Refusal
 
 Bindings = tuple[tuple[str, TypeName | Expression], ...]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from porter.syntax.nodes import Call, Member, TypeName
 from porter_triton.emulated import MULTIPROCESSORS
 from porter_triton.host import accessors, expressions
+from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
 from porter_triton.host.table import table
-from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
 _OF_SCALAR = {"toInt": "int", "toLong": "long", "toFloat": "float", "toDouble": "double", "toBool": "bool"}

@@ -6,9 +6,10 @@ import math
 import re
 from dataclasses import replace
 
+from porter.ir.simt.builder.errors import told_by_build
 from porter.syntax.nodes import Assign, Braces, Declare, Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, held_kernels, member_types, methods, times
+from porter_triton.host import expressions, held_kernels, member_types, methods, predefined, times
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     ATOM,
@@ -24,8 +25,7 @@ from porter_triton.host.codes import (
 from porter_triton.host.scope import Closure, Context, plain
 from porter_triton.host.table import table
 from porter_triton.host.unchanged import keeps_value
-from porter_triton.lower import predefined
-from porter_triton.refusal import Refusal, told_by_build
+from porter_triton.refusal import Refusal
 
 
 def name(cx: Context, node: Name) -> Code:

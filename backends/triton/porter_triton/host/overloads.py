@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from porter.syntax.nodes import TypeName
 from porter.syntax.unit import FunctionTree
+from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context, Template
-from porter_triton.lower.types import Arithmetic
 
 
 def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import TypeName
+from porter_triton.host.c_types import Arithmetic, Record, components
 from porter_triton.host.codes import ATOM, Code, Kind, integer
 from porter_triton.host.scope import Context
-from porter_triton.lower.types import Arithmetic, Record, components
 
 
 def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:

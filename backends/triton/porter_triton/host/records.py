@@ -7,9 +7,9 @@ from itertools import product
 
 from porter.syntax.nodes import TypeName, Variable
 from porter_triton.host import expressions
+from porter_triton.host.c_types import Arithmetic, Record
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context
-from porter_triton.lower.types import Arithmetic, Record
 from porter_triton.refusal import Refusal
 
 

@@ -17,11 +17,11 @@ from porter.syntax.nodes import Block, Expression, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host.assigned import assigned_with_calls
 from porter_triton.host.block_sizes import BlockSizes
+from porter_triton.host.c_types import BUILT_IN, Arithmetic, Record, Type, components, size
 from porter_triton.host.codes import AND, Code
 from porter_triton.host.dtypes import Dtypes
 from porter_triton.host.suites import Line, Suite
 from porter_triton.kernels import Kernels
-from porter_triton.lower.types import BUILT_IN, Arithmetic, Record, Type, components, size
 from porter_triton.refusal import Refusal
 
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", "math"}

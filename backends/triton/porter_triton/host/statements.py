@@ -44,6 +44,7 @@ from porter_triton.host import assignments, expressions, inplace, known, loops, 
 from porter_triton.host.answers import answers
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
+from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, dispatch_into, dispatched, is_dispatch
@@ -52,7 +53,6 @@ from porter_triton.host.names import failure
 from porter_triton.host.scope import Closure, Context
 from porter_triton.host.table import table
 from porter_triton.host.variables import declare
-from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
 # What host code prints is for people, as `std::cout` is.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from porter.syntax.nodes import Call, Expression, Launch, Name, TypeName, Unread
 from porter.syntax.unit import FunctionTree, StructTree
 from porter.syntax.walk import walk
+from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.codes import MOMENT, Code, Kind
 from porter_triton.host.scope import Context
 from porter_triton.host.table import table
-from porter_triton.lower.types import Arithmetic
 
 ELAPSED = "cudaEventElapsedTime"
 _HARMLESS = ("std::string", "std::string_view", "string")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from porter.contract.records import symbol
 from porter.ir.simt.ops import Op
 from porter.ir.simt.types import Scalar
-from porter_triton.lower.affine import UNBOUNDED, Digit
-from porter_triton.lower.launch import LoweredParameter, ParameterKind
+from porter_triton.kernel_records import LoweredParameter, ParameterKind
+from porter_triton.thread_level.affine import UNBOUNDED, Digit
 from porter_triton.thread_level.arithmetic import where
 from porter_triton.thread_level.block_arrays import BlockArray, Place, Writers
 from porter_triton.thread_level.exchange import neutral_number

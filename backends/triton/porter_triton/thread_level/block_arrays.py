@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from porter.ir.simt.analyses.uniformity import Uniformity
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
 from porter.ir.simt.types import Array, Pointer, Scalar, Space
-from porter_triton.lower.affine import Affine, Digit
+from porter_triton.thread_level.affine import Affine, Digit
 from porter_triton.thread_level.thread_digits import Pins, ThreadDigits
 
 _MOST_ELEMENTS = 1 << 14  # of a tensor: 64 of the 255 registers of each of 256 threads

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from porter.ir.simt.analyses.ranges import limits
 from porter.ir.simt.ops import Op, Value
 from porter.ir.simt.types import Scalar
-from porter_triton.lower.launch import Remark, RemarkKind
+from porter_triton.kernel_records import Remark, RemarkKind
 from porter_triton.thread_level.arithmetic import negated, where
 from porter_triton.thread_level.expressions import Expression, Level, combined, infix, literal, settled, to_type
 

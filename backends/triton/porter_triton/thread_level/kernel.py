@@ -11,6 +11,7 @@ from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.kernel import ParameterSource, build, parameter_sources
 from porter.ir.simt.cleanup import without_dead_code
 from porter.ir.simt.ops import Function, Value
+from porter.ir.simt.transforms.array_choices import with_array_choices
 from porter.ir.simt.transforms.array_columns import arrays_as_columns
 from porter.ir.simt.transforms.array_values import arrays_as_values
 from porter.ir.simt.transforms.bounded_loops import with_bounded_loops
@@ -35,14 +36,19 @@ from porter.ir.simt.transforms.vector_rows import with_vector_rows
 from porter.ir.simt.types import Pointer, Scalar
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
-from porter_triton.lower.kernel import signature
-from porter_triton.lower.lanes import lanes_of
-from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
-from porter_triton.lower.naming import Names
+from porter_triton.kernel_records import (
+    CONSTEXPRS,
+    LaunchInfo,
+    LoweredKernel,
+    LoweredParameter,
+    ParameterKind,
+    signature,
+)
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import memory
 from porter_triton.thread_level.expressions import Expression, dtype_name, element_type, type_text
-from porter_triton.thread_level.lanes import loads_of
+from porter_triton.thread_level.lanes import lanes_of, loads_of
+from porter_triton.thread_level.names import Names
 from porter_triton.thread_level.printer import Printer
 from porter_triton.thread_level.prologue import begin
 
@@ -74,7 +80,7 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
 def prepared(function: Function, launch: LaunchInfo) -> Function:
     """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
     extents = extents_of(launch)
-    found = arrays_as_values(unrolled(folded_by_ranges(function, extents)))
+    found = arrays_as_values(with_array_choices(unrolled(folded_by_ranges(function, extents))))
     found = folded_by_ranges(folded(found), extents)
     found = folded(arrays_as_columns(found))
     found = without_dead_memory(with_reductions(without_repetition(found), block_sizes(launch)))

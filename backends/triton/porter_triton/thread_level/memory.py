@@ -9,7 +9,7 @@ from porter.contract.records import symbol
 from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Op, Value, walk
 from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
-from porter_triton.lower.launch import LoweredParameter, ParameterKind
+from porter_triton.kernel_records import LoweredParameter, ParameterKind
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import block_array_access
 from porter_triton.thread_level.expressions import (

@@ -18,8 +18,7 @@ from porter.ir.simt.ops import Block, Function, Op, Value, walk
 from porter.ir.simt.transforms.dead_memory import needs_order
 from porter.ir.simt.types import Pointer, Scalar, Vector
 from porter_triton.device.helper_calls import HelperCall
-from porter_triton.lower.launch import LoweredParameter, Remark
-from porter_triton.lower.naming import Names
+from porter_triton.kernel_records import LoweredParameter, Remark
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import arithmetic
 from porter_triton.thread_level.block_arrays import BlockArrays
@@ -34,6 +33,7 @@ from porter_triton.thread_level.expressions import (
     to_type,
     type_text,
 )
+from porter_triton.thread_level.names import Names
 from porter_triton.thread_level.thread_digits import BlockExtents, ThreadDigits
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from porter.ir.simt.ops import walk
 from porter.ir.simt.types import Scalar
-from porter_triton.lower.launch import LaunchInfo, LoweredParameter, ParameterKind
+from porter_triton.kernel_records import LaunchInfo, LoweredParameter, ParameterKind
 from porter_triton.thread_level.expressions import Expression, Level, infix, literal
 from porter_triton.thread_level.printer import Mask, Printer
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from porter.ir.simt.ops import Op, Value
 from porter.ir.simt.types import Scalar
-from porter_triton.lower.affine import UNBOUNDED, Affine, Digit, thread_digit
+from porter_triton.thread_level.affine import UNBOUNDED, Affine, Digit, thread_digit
 
 Pins = tuple[tuple[Digit, int], ...]  # digits with the value that they have
 BlockExtents = tuple[int | None, int | None, int | None]  # None where the launches do not agree

@@ -1,0 +1,126 @@
+"""What the lowering of a kernel is told, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from porter.syntax.nodes import Expression, TypeName
+from porter_triton.device.helper_calls import HelperCall
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One extent of the block: its value where every launch agrees on one, and what the source calls it.
+
+    With a name it is a constexpr parameter of the kernel; without one it is written as a number. `sizes` are all that
+    it may have where launches do not agree, as far as that is known.
+    """
+
+    value: int | None
+    name: str = ""
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def is_power(self) -> bool:
+        """Returns whether it is certainly a power of two."""
+        sizes = self.sizes if self.value is None else (self.value,)
+        return bool(sizes) and all(size & (size - 1) == 0 for size in sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchInfo:
+    """What is known of the launches of one instance of a kernel.
+
+    `template` holds its template arguments in order; `shared_bytes` is the dynamic shared memory where it is known.
+    `together`: several turns of a loop may become one tile. `same` has a parameter that is given the memory of an
+    earlier one, and the first that is.
+    """
+
+    block: tuple[Dimension, Dimension, Dimension] = (Dimension(None, "BLOCK_SIZE"), Dimension(1), Dimension(1))
+    template: tuple[TypeName | Expression, ...] = ()
+    shared_bytes: int | None = None
+    together: bool = True
+    same: tuple[tuple[str, str], ...] = ()
+
+
+class ParameterKind(StrEnum):
+    """What the launcher passes: the kernel's own argument, or a number known when it launches."""
+
+    POINTER = "pointer"
+    SCALAR = "scalar"
+    BLOCK = "block"  # an extent of the block, a constexpr
+    THREADS = "threads"  # the power of two the block is padded to, a constexpr
+    SHARED = "shared"  # elements of the dynamic shared array, padded to a power of two, a constexpr
+    TEMPLATE = "template"  # an integer template argument, `elements`, a constexpr
+    CONSTANT = "constant"  # the tensor behind a `__constant__` or `__device__` variable
+    SCRATCH = "scratch"  # a buffer for every program: `elements` of it, as many as SHARED has where that is 0
+
+
+CONSTEXPRS = frozenset({ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKind.SHARED, ParameterKind.TEMPLATE})
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredParameter:
+    """A parameter of the Triton function; `dtype` is that of the value or of what is pointed to, in torch's names.
+
+    `source` is the CUDA parameter it stands for (`p.scale` for a struct's field), or for BLOCK `x`, `y` or `z`. Of
+    SCRATCH that is `per_thread`, each element of a tensor with one a thread has `elements`.
+    """
+
+    name: str
+    kind: ParameterKind
+    dtype: str = ""
+    source: str = ""
+    elements: int = 0
+    per_thread: bool = False
+
+
+class RemarkKind(StrEnum):
+    """What a kernel does that its port does in part only."""
+
+    ASSERTS = "asserts"  # checked in the interpreter and with TRITON_DEBUG=1
+    PRINTS = "prints"  # left out
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something the user should know of `line`."""
+
+    kind: RemarkKind
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredKernel:
+    """A Triton function. `helpers` are the calls of functions of `porter_triton.device` in its text.
+
+    `source` is the CUDA kernel's qualified name. `threads_per_lane` is how many threads of the source a lane of the
+    device should hold.
+    """
+
+    name: str
+    text: str
+    parameters: tuple[LoweredParameter, ...]
+    helpers: tuple[HelperCall, ...]
+    source: str = ""
+    remarks: tuple[Remark, ...] = ()
+    threads_per_lane: int = 2
+
+
+def signature(name: str, parameters: list[LoweredParameter]) -> str:
+    """Returns the head of the Triton function `name`."""
+    declared = [_declared(p) for p in parameters]
+    line = f"def {name}({', '.join(declared)}):"
+    return line if len(line) <= _LONGEST_LINE else "\n".join([f"def {name}(", *(f"    {d}," for d in declared), "):"])
+
+
+def _declared(parameter: LoweredParameter) -> str:
+    if parameter.kind in CONSTEXPRS:
+        return f"{parameter.name}: tl.constexpr"
+    if parameter.kind is ParameterKind.SCALAR:
+        return f"{parameter.name}: tl.{parameter.dtype}"
+    return parameter.name
+
+
+_LONGEST_LINE = 100

@@ -1,0 +1,81 @@
+"""Names of the output: the source's own wherever two things of different type do not share one."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+
+_OPTIONS = ("grid", "warmup", "num_warps", "num_stages", "num_ctas", "maxnreg")  # what a launch takes by name
+_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", *_OPTIONS}
+_TEMPORARY = re.compile(r"\b([A-Za-z]\w*?)__(\d+)t\b")
+
+
+class Names:
+    """Hands out identifiers. A name is free again when its scope ends, but only for a value of the same type."""
+
+    def __init__(self, taken: frozenset[str]) -> None:
+        self._kinds: dict[str, object] = {}
+        self._open: set[str] = set(taken)
+        self._scopes: list[list[str]] = [[]]
+        self._count = 0
+
+    def declare(self, wanted: str, kind: object) -> str:
+        """A name for a variable called `wanted` whose type and shape are `kind`.
+
+        Names that begin with two underscores are Python's own: no kernel may use them.
+        """
+        wanted = (wanted.lstrip("_") or wanted) if wanted.startswith("__") else wanted
+        stem = f"{wanted}_" if wanted in _RESERVED else wanted
+        name, number = stem, 1
+        while name in self._open or self._kinds.get(name, kind) != kind:
+            number += 1
+            name = f"{wanted}_{number}"  # which is no word of Python's, for it has a number
+        self._open.add(name)
+        self._kinds[name] = kind
+        self._scopes[-1].append(name)
+        return name
+
+    def reserve(self, wanted: str, kind: object) -> str:
+        """A name that stays taken to the end."""
+        name = self.declare(wanted, kind)
+        self._scopes[-1].remove(name)
+        return name
+
+    def temporary(self, stem: str) -> str:
+        """A name nobody else has; `settle` numbers those that remain."""
+        self._count += 1
+        return f"{stem}__{self._count}t"
+
+    def enter(self) -> None:
+        """A scope begins."""
+        self._scopes.append([])
+
+    def leave(self) -> None:
+        """The innermost scope ends."""
+        self._open.difference_update(self._scopes.pop())
+
+
+def stem(name: str) -> str:
+    """Returns what a name was asked for as, if it was made up here."""
+    found = _TEMPORARY.fullmatch(name)
+    return found[1] if found else name
+
+
+def settle(text: str) -> str:
+    """Number what temporaries remain, in order, beside the names the text has."""
+    taken = set(re.findall(r"[A-Za-z_]\w*\b(?!=[^=])", text))  # keywords of calls take no name
+    chosen: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        if found.group() not in chosen:
+            stem, number = found.group(1), 1
+            candidate = stem
+            while candidate in taken or candidate in _RESERVED:
+                number += 1
+                candidate = f"{stem}_{number}"
+            taken.add(candidate)
+            chosen[found.group()] = candidate
+        return chosen[found.group()]
+
+    return _TEMPORARY.sub(name, text)
