@@ -27,6 +27,7 @@ from porter.ir.simt.transforms.joined_stores import with_joined_stores
 from porter.ir.simt.transforms.loads_ahead import with_loads_ahead
 from porter.ir.simt.transforms.masked_sums import with_masked_sums
 from porter.ir.simt.transforms.null_tests import with_null_tests_first
+from porter.ir.simt.transforms.powers import with_products_for_powers
 from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.reductions import with_reductions
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
@@ -80,7 +81,8 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
 def prepared(function: Function, launch: LaunchInfo) -> Function:
     """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
     extents = extents_of(launch)
-    found = arrays_as_values(with_array_choices(unrolled(folded_by_ranges(function, extents))))
+    found = unrolled(folded_by_ranges(function, extents))
+    found = arrays_as_values(with_array_choices(with_products_for_powers(found)))
     found = folded_by_ranges(folded(found), extents)
     found = folded(arrays_as_columns(found))
     found = without_dead_memory(with_reductions(without_repetition(found), block_sizes(launch)))

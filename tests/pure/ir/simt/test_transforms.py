@@ -19,6 +19,7 @@ from porter.ir.simt.transforms.joined_branches import with_joined_branches
 from porter.ir.simt.transforms.loads_ahead import with_loads_ahead
 from porter.ir.simt.transforms.masked_sums import with_masked_sums
 from porter.ir.simt.transforms.null_tests import with_null_tests_first
+from porter.ir.simt.transforms.powers import with_products_for_powers
 from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
@@ -48,6 +49,32 @@ def check(transform, before: str, after: str) -> None:
 
 def leaves_alone(transform, text: str) -> None:
     check(transform, text, text)
+
+
+def test_a_small_power_is_a_product():
+    before = """
+%0 = constant {value = 0} : i32
+%1 = load %x, %0 : f32
+%2 = constant {value = 3.0} : f32
+%3 = pow %1, %2 : f32
+%4 = constant {value = -1.0} : f32
+%5 = pow %3, %4 : f32
+%6 = constant {value = 5.0} : f32
+%7 = pow %5, %6 : f32
+store %x, %0, %7
+"""
+    after = """
+%0 = constant {value = 0} : i32
+%1 = load %x, %0 : f32
+%2 = mul %1, %1 : f32
+%3 = mul %2, %1 : f32
+%4 = constant {value = 1.0} : f32
+%5 = div %4, %3 : f32
+%6 = constant {value = 5.0} : f32
+%7 = pow %5, %6 : f32
+store %x, %0, %7
+"""
+    check(with_products_for_powers, before, after)
 
 
 def test_known_integers_and_branches_on_them_are_computed():
