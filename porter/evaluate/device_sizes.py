@@ -112,7 +112,7 @@ class DeviceSizes:
     def _workloads(self, contract: Contract, known: BranchCoverage, seen: Sequence[_Seen]) -> tuple[Workload, ...]:
         """The smallest calls that have what was `seen`, as far as they may be executed."""
         plain = [w for w in contract.workloads if is_plain(w)]
-        if not plain or not self.judging.edges:
+        if not plain:
             return ()
         small = min(plain, key=lambda w: abs(_elements(contract, w.sizes) - _USUAL_ELEMENTS))
         search = _Search(contract, small.sizes, frozenset(self.judging.fixed), known)

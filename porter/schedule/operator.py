@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.program import TensorProgram
@@ -14,11 +15,12 @@ from porter.schedule.nests import Nest, nests
 from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 from porter.schedule.row_kernels import flat_kernel, row_kernel
 from porter.schedule.schedule import Algorithm, Schedule
-from porter.schedule.shared_kernels import shared_kernel
+from porter.schedule.shared_kernels import SHORT, shared_kernel
 from porter.schedule.split_kernels import split_kernels
 
 # What kernels call their values: host code computes nothing of these names.
 _WORDS = ("row", "outer", "program", "tiles", "start", "lanes", "inside", "left", "value", "factor", "total")
+_WARPS_OF_SHORT = 8
 Chooser = Callable[[Nest], Schedule]
 
 
@@ -73,12 +75,7 @@ class _Writing:
                 extent = product(loop.extent for loop in result.loops)
                 self._buffers.append(Buffer(result.name, result.dtype, (host(extent),)))
         if schedule.algorithm is Algorithm.SHARED:
-            shared = shared_kernel(nest, schedule, self._writer(_word(nest)), self._names)
-            self._kernels.append(shared.kernel)
-            self._launches.append(shared.launch)
-            self._buffers += shared.buffers
-            self._shares += shared.sizes
-            self._limits += shared.demands
+            self._add_shared(nest, schedule)
             return
         if schedule.algorithm is Algorithm.SPLIT:
             split = split_kernels(nest, schedule, self._writer, self._names, _word(nest))
@@ -91,6 +88,24 @@ class _Writing:
         kernel = flat_kernel(nest, schedule, writer) if is_flat else row_kernel(nest, schedule, writer)
         self._kernels.append(kernel)
         self._launches.append(_launch(kernel, nest, schedule))
+
+    def _add_shared(self, nest: Nest, schedule: Schedule) -> None:
+        """Adds the kernel of rows that several programs hold, and that of rows which one program holds by itself."""
+        shared = shared_kernel(nest, schedule, self._writer(_word(nest)), self._names)
+        launch = shared.launch
+        if len(nest.columns) == 1:
+            own = Schedule(Algorithm.HELD, warps=_WARPS_OF_SHORT)
+            kernel = row_kernel(nest, own, self._writer(f"short_{_word(nest)}"))
+            columns = bracketed(host(nest.columns[0].extent).text)
+            short = replace(_launch(kernel, nest, own), when=Host(f"{columns} <= {SHORT}"))
+            launch = replace(launch, when=Host(f"{columns} > {SHORT}"))
+            self._kernels.append(kernel)
+            self._launches.append(short)
+        self._kernels.append(shared.kernel)
+        self._launches.append(launch)
+        self._buffers += shared.buffers
+        self._shares += shared.sizes
+        self._limits += shared.demands
 
     def operator(self, schedule: str) -> Operator:
         """Returns all of it."""

@@ -76,19 +76,23 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A whole number that host code computes, of sizes, `+`, `-`, `*`, `//`, `max`, `cdiv` and `pow2ceil`."""
+    """A whole number that host code computes: of sizes, `+`, `-`, `*`, `//`, `max`, `cdiv`, `pow2ceil`, or a test."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch of `kernel` on a grid; a name in `blocks` has a value that is a number or is computed by the host."""
+    """A launch of `kernel` on a grid; a name in `blocks` has a value that is a number or is computed by the host.
+
+    With `when`, a condition on sizes, there is none for other sizes.
+    """
 
     kernel: str
     grid: tuple[Host, ...]
     blocks: tuple[tuple[str, Host], ...]
     warps: int
+    when: Host | None = None
 
 
 @dataclass(frozen=True, slots=True)

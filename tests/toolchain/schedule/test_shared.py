@@ -11,6 +11,9 @@ from porter_triton.proof import calls_of
 from tests.pure.schedule.programs import ALL
 from tests.toolchain.schedule.test_modules import SIZES, values, written
 
+# Rows longer than one program holds by itself: three programs have a part of each.
+LONG = {"rows": 2, "columns": 20_001, "batch": 1, "channels": 3, "width": 5_003}
+
 
 def value(argument):
     if isinstance(argument, torch.Tensor):
@@ -24,7 +27,7 @@ def test_programs_that_share_rows_compute_what_the_program_says(name, tmp_path):
     module = tmp_path / "own.py"
     module.write_text(written(program, Schedule(Algorithm.SHARED, parts=3, warps=4)).text)
     with calls_of(module, tmp_path, Limits(cpu_s=20.0)) as calls:
-        for sizes in SIZES:
+        for sizes in (*SIZES, LONG):
             arguments, told = values(program, sizes)
             run = calls.run(Function("forward"), Job(arguments=tuple(map(value, arguments))))
             assert run.finished, run.faults

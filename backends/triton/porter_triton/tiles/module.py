@@ -189,14 +189,29 @@ def _launcher(operator: Operator, contract: Contract, function: str) -> str:
         lines += [f"if not {condition.text}:", f'    raise ValueError("{because}")']
     lines += [f"{name} = {_host(size)}" for name, size in operator.sizes if name != size.text]
     first = next(argument.name for argument in arguments if isinstance(argument, TensorArg))
-    lines += [_allocated(buffer, first) for buffer in (*operator.results, *operator.buffers)]
+    apart = _of_one_case(operator)
+    shared = [buffer for buffer in operator.buffers if buffer.name not in apart]
+    lines += [_allocated(buffer, first) for buffer in (*operator.results, *shared)]
     lines += [f"{name} = {_number(number)}" for name, number in operator.numbers if _number(number) != name]
-    lines += [line for launch in operator.launches for line in _launched(launch, operator)]
+    for launch in operator.launches:
+        own = [_allocated(buffer, first) for buffer in operator.buffers if apart.get(buffer.name) == launch.kernel]
+        case = [*own, *_launched(launch, operator)]
+        lines += case if launch.when is None else [f"if {launch.when.text}:", *("    " + line for line in case)]
     if operator.results:
         lines.append(f"return {', '.join(result.name for result in operator.results)}")
     assert made.isdisjoint(argument.name for argument in arguments)
     body = "\n".join("    " + line for line in [f"# {operator.schedule}", *lines])
     return f"def {function}({', '.join(argument.name for argument in arguments)}):\n{body}\n"
+
+
+def _of_one_case(operator: Operator) -> dict[str, str]:
+    """Returns the kernel of each buffer that a launch under a condition needs and no other."""
+    users: dict[str, set[str]] = {}
+    for kernel in operator.kernels:
+        for tensor in kernel.tensors:
+            users.setdefault(tensor, set()).add(kernel.name)
+    limited = {launch.kernel for launch in operator.launches if launch.when is not None}
+    return {tensor: next(iter(names)) for tensor, names in users.items() if len(names) == 1 and names <= limited}
 
 
 def _checks(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
