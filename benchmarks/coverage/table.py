@@ -42,11 +42,11 @@ of them, so that these numbers say what works, and not what a new file may expec
 # How a list was run, and what a person found who looked at what was verified of it.
 CHECKED = {
     "unseen_2026-11-28b": """\
-74 files of 35 repositories (24 of operator libraries, 27 of extensions, 23 of sets of programs), run once on a host of
-64 cores, 52 at once, with porter's limit of 60 s and 150 s for a file; nothing else ran. Whether what is called verified
-is right was not looked at. Of maca's 158 entries 37 (23 %) are verified or verified by their kernels, of triton's 176
-entries 50 (28 %). Each error lost all entries of its file: two edits of one place, a port with a name that Python keeps
-for itself, a bound of 0, and a header without CUDA.
+74 files of 35 repositories (24 of operator libraries, 27 of extensions, 23 of sets of programs), run once on a host
+of 64 cores, 52 at once, with porter's limit of 60 s and 150 s for a file; nothing else ran. Whether what is called
+verified is right was not looked at. Of maca's 158 entries 37 (23 %) are verified or verified by their kernels, of
+triton's 176 entries 50 (28 %). Each error lost all entries of its file: two edits of one place, a port with a name
+that Python keeps for itself, a bound of 0, and a header without CUDA.
 
 | outcome, entries | maca | triton |
 | --- | --- | --- |
@@ -67,12 +67,12 @@ for itself, a bound of 0, and a header without CUDA.
 | the CUDA source does not compile with the headers that are there | 21 | 0 |
 | others | 11 | 8 |
 
-37 of maca's 66 without time are of four files, whose entries were still being built after 60 s. Of triton's 79 refusals 39
-are of launchers, whose kernels porter does not try by themselves then; 10 want textures, 8 Legion's headers, 9 a method of
-AMGX's matrices.
+37 of maca's 66 without time are of four files, whose entries were still being built after 60 s. Of triton's 79
+refusals 39 are of launchers, whose kernels porter does not try by themselves then; 10 want textures, 8 Legion's
+headers, 9 a method of AMGX's matrices.
 
-List 28a was run again in the same call, after what came of it had been mended: 46 of maca's 172 entries (27 %, first 23 %)
-and 37 of triton's 195 (19 %, first 17 %).
+List 28a was run again in the same call, after what came of it had been mended: 46 of maca's 172 entries (27 %, first
+23 %) and 37 of triton's 195 (19 %, first 17 %).
 """,
     "unseen_2026-11-28a": """\
 70 files of 33 repositories (24 of operator libraries, 23 of extensions, 23 of sets of programs), run once on a host of

@@ -165,7 +165,9 @@ class Probed:
         if role is Role.OUT and found is not None and (found.apart or not found.exact):
             role = Role.INOUT  # elements that are never written must have a value of their own
         shape = self._shape(tensor, found)
-        bound = _one_less(shape[0]) if tensor.values is Values.SORTED and found is not None else tensor.bound
+        # Offsets into rows are one more than there are rows: of a tensor with one element there is none to tell.
+        are_offsets = tensor.values is Values.SORTED and found is not None and shape[0] != "1"
+        bound = _one_less(shape[0]) if are_offsets else tensor.bound
         return replace(tensor, role=role, shape=shape, bound=bound)
 
     def _shape(self, tensor: TensorArg, found: Fit | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.other_values import unvaried
 from porter.contract.questions import guessed_launch, unknown_elements
 from porter.contract.trials import Trials
+from porter.errors import ContractError
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
 from porter.evaluate.doubt import launch_words, misled, misvalued, not_built, still_open, too_slow, unsound
@@ -124,7 +125,12 @@ class Originals:
         brief = self.bench.briefly(built)
         asked = brief if in_brief else execute
         complete = self.stated and contract.workloads and not contract.questions
-        confirmation = Confirmation(contract, 0) if complete else confirm(contract, asked, self.sizes)
+        try:
+            confirmation = Confirmation(contract, 0) if complete else confirm(contract, asked, self.sizes)
+        except ContractError as error:
+            if self.stated:
+                raise
+            return Unproven(contract, f"the contract is open: its draft contradicts itself, {error} (--contract)")
         settled = confirmation.contract
         noted = contract_findings(confirmation, self.source.program)
         if because := still_open(settled, confirmation.trouble):

@@ -166,7 +166,8 @@ def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:
         if len(before) == 2 and before[1].text == "::" and _names_space(before[0]):
             if i > 2 and code[i - 3].text == "::":
                 continue
-            name, start = f"{before[0].text}::{name}", before[0].start
+            if known.entry(before[0].text) is None:  # `cudaMemcpyKind::cudaMemcpyHostToDevice` is two names
+                name, start = f"{before[0].text}::{name}", before[0].start
         elif before and before[-1].text in (".", "->") and not _returns(before, after):
             continue
         entry = known.template(name) if after is not None and after.text == "<" else known.entry(name)

@@ -83,6 +83,10 @@ def test_left_alone(line):
             "#ifdef OLD\n#define mcMalloc(p, n) take(p, n)\n#endif\nint f() { return mcMalloc(0, 0); }\n",
         ),
         ("#define UNROLL #pragma unroll\n", '#define UNROLL _Pragma("unroll")\n'),
+        (
+            "int f(void* x, void* y) { return cudaMemcpy(x, y, 4, cudaMemcpyKind::cudaMemcpyHostToDevice); }\n",
+            "int f(void* x, void* y) { return mcMemcpy(x, y, 4, mcMemcpyKind::mcMemcpyHostToDevice); }\n",
+        ),
         ("using namespace nvcuda;\n", "using namespace mxmaca;\n"),
     ],
 )

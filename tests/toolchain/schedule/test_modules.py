@@ -80,6 +80,13 @@ def written(program, schedule):
     )
 
 
+def test_an_argument_called_like_a_word_of_python_is_refused():
+    contract = contract_of(ALL["softmax"])
+    named = replace(contract, arguments=(replace(contract.arguments[0], name="in"), *contract.arguments[1:]))
+    with pytest.raises(NotSchedulableError, match="'in' means something else in Python"):
+        module([(None, named)], Source(Path("own.cu"), ""))
+
+
 def values(program, sizes, lowest=()):
     """Returns the arguments of a call, of which those called `lowest` are near that, and what the program gives."""
     generator = torch.Generator().manual_seed(sum(sizes.values()))

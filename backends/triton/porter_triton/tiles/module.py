@@ -33,7 +33,7 @@ from porter.schedule.polynomial import NotSchedulableError
 from porter.source.text import Source
 from porter_triton.layout import WIDTH
 from porter_triton.module import module_name
-from porter_triton.naming import function_of
+from porter_triton.naming import function_of, python_name
 from porter_triton.tiles.values import UnprintableError, helper_of, text, type_name
 
 # Functions that the printed values call. A shifted load or store would lose the 16 bytes that are moved at once.
@@ -63,6 +63,7 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
     """Returns the module. Raises `NotSchedulableError` where a size is told by no argument, or Triton lacks a word."""
     groups: dict[str, list[tuple[Operator, Contract]]] = {}
     for one, contract in operators:
+        _refuse_reserved(contract.arguments)
         groups.setdefault(function_of(contract.entry), []).append((one, contract))
     kernels = _Kernels(Names(groups))
     try:
@@ -233,6 +234,13 @@ def _checks(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
             yield f'    raise ValueError("{one.name} must be contiguous")'
         else:
             yield f"{one.name} = {one.name}.contiguous()"
+
+
+def _refuse_reserved(arguments: Sequence[Argument]) -> None:
+    """Raises where an argument is called like a word of Python: kernels and launchers have it by that name."""
+    for argument in arguments:
+        if python_name(argument.name) != argument.name:
+            raise NotSchedulableError(f"'{argument.name}' means something else in Python")
 
 
 def _host(size: Host) -> str:
