@@ -67,9 +67,9 @@ that Python keeps for itself, a bound of 0, and a header without CUDA.
 | the CUDA source does not compile with the headers that are there | 21 | 0 |
 | others | 11 | 8 |
 
-37 of maca's 66 without time are of four files, whose entries were still being built after 60 s. Of triton's 79
-refusals 39 are of launchers, whose kernels porter does not try by themselves then; 10 want textures, 8 Legion's
-headers, 9 a method of AMGX's matrices.
+37 of maca's 66 without time are of four files, whose entries were still being built after 60 s. Of triton's 79 refusals
+39 are of launchers, whose kernels are entries of their own then; 10 kernels want textures, 8 Legion's headers, 9 a
+method of AMGX's matrices.
 
 List 28a was run again in the same call, after what came of it had been mended: 46 of maca's 172 entries (27 %, first
 23 %) and 37 of triton's 195 (19 %, first 17 %).
