@@ -30,6 +30,7 @@ from porter.syntax.nodes import (
     Throw,
     Unread,
 )
+from porter.syntax.walk import walk
 
 
 class StatementReader(ControlReader):
@@ -192,8 +193,22 @@ class StatementReader(ControlReader):
         self.take(";")
         return Skipped(line)
 
+    def attempt(self) -> Statement:
+        """`try { body } catch (...) { report(); }` is its body: what is thrown reaches the caller in another form.
+
+        A handler that returns or sets something is not understood, for then nothing is thrown.
+        """
+        self.step()
+        body = self.block()
+        while self.take("catch"):
+            self.skip_bracket()
+            handler = self.block()
+            if any(isinstance(node, Return | Assign) for node in walk(handler)):
+                raise self.problem("a handler of 'catch' that goes on is not understood")
+        return body
+
     def not_understood(self) -> Statement:
-        """`goto`, `try` and labels."""
+        """`goto` and labels."""
         raise self.problem(f"{self.text!r} is not understood")
 
     def asm(self) -> Statement:
@@ -256,5 +271,5 @@ _READERS: Mapping[str, Callable[[StatementReader], Statement]] = {
     "typedef": StatementReader.using,
     "static_assert": StatementReader.static_assertion,
     "goto": StatementReader.not_understood,
-    "try": StatementReader.not_understood,
+    "try": StatementReader.attempt,
 }

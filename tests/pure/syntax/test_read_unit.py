@@ -423,3 +423,15 @@ def test_a_program_is_read_once_and_anew_where_a_macro_is_set():
     program = parse(Source(Path("op.cu"), "#ifdef WIDE\n__global__ void k() {}\n#endif\n__global__ void j() {}\n"))
     assert read_unit(program) is read_unit(program)
     assert [f.head.name for f in read_unit(program, (), ("WIDE",)).kernels] == ["k", "j"]
+
+
+def test_what_is_tried_is_read_where_its_handlers_only_report():
+    (first, second) = body_of(
+        "void f(int n) {\ntry { n = 1; } catch (const std::exception& e) { report(e.what()); }"
+        " catch (...) { throw; }\nn = 2;\n}"
+    )
+    assert [type(s).__name__ for s in first.statements] == ["Evaluate"]
+    assert isinstance(second, Evaluate)
+    (attempt,) = body_of("void f(int n) {\ntry { n = 1; } catch (...) { n = 2; }\n}")
+    assert isinstance(attempt, Unread)
+    assert "a handler of 'catch' that goes on" in attempt.reason
