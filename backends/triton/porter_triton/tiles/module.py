@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -33,9 +34,10 @@ from porter.schedule.polynomial import NotSchedulableError
 from porter.source.text import Source
 from porter_triton.layout import WIDTH
 from porter_triton.module import module_name
-from porter_triton.naming import function_of, python_name
+from porter_triton.naming import function_of
 from porter_triton.tiles.values import UnprintableError, helper_of, text, type_name
 
+_MODULES = ("tl", "torch", "triton", "libdevice")
 # Functions that the printed values call. A shifted load or store would lose the 16 bytes that are moved at once.
 _HELPERS = {
     "product_of_two": """\
@@ -239,7 +241,7 @@ def _checks(arguments: Sequence[Argument], operator: Operator) -> Iterator[str]:
 def _refuse_reserved(arguments: Sequence[Argument]) -> None:
     """Raises where an argument is called like a word of Python: kernels and launchers have it by that name."""
     for argument in arguments:
-        if python_name(argument.name) != argument.name:
+        if keyword.iskeyword(argument.name) or argument.name in _MODULES:
             raise NotSchedulableError(f"'{argument.name}' means something else in Python")
 
 
