@@ -68,7 +68,7 @@ def _jobs(ports: Path, only: str) -> list[Job]:
 
 @dataclass
 class _Work:
-    """What waits, and what is being done; `room` is told whenever a job ends."""
+    """The jobs that wait and those being done; `room` is told whenever a job ends."""
 
     waiting: list[Job]
     results: Path

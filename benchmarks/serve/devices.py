@@ -108,7 +108,7 @@ class Lab:
 
 @dataclass(frozen=True)
 class Run:
-    """What a simulated search came to."""
+    """The outcome of a simulated search."""
 
     steady: float
     whole: float

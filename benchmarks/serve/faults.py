@@ -83,7 +83,7 @@ class Variants:
 
 @dataclass(frozen=True)
 class Work:
-    """What each client does: so many evaluations, of which a share is executed."""
+    """The work of each client: so many evaluations, of which a share is executed."""
 
     evaluations: int
     executed: float
@@ -153,7 +153,7 @@ class Lab:
             network.close()
 
     def evaluated(self) -> int:
-        """How many requests the ledgers have a result for."""
+        """Returns the number of requests that the ledgers have a result for."""
         count = 0
         for number in range(2):
             with closing(sqlite3.connect(self.folder / f"server{number}" / "ledger.sqlite3")) as ledger:
@@ -188,7 +188,7 @@ def search_through_faults(folder: Path, clients: int, work: Work, kills: int) ->
 
 
 def told(folder: Path, clients: int) -> int:
-    """How many outcomes stand in the journals so far."""
+    """Returns the number of outcomes in the journals so far."""
     journals = (folder / str(client) / NAME for client in range(clients))
     return sum(journal.read_bytes().count(b'"event":"told"') for journal in journals if journal.exists())
 
@@ -200,7 +200,7 @@ def without_clock(folder: Path) -> list[dict[str, object]]:
 
 
 def compared(here: Path, there: Path, clients: int) -> dict[str, object]:
-    """What the journals of the searches through faults say, beside those without."""
+    """Compares the journals of the searches through faults with those without."""
     same, outcomes, twice, lost = 0, Counter[str](), 0, 0
     for client in range(clients):
         replayed(there / str(client))  # raises where a line does not follow

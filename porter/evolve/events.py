@@ -77,7 +77,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What came of a candidate that was proposed or doubted.
+    """The outcome of a candidate that was proposed or doubted.
 
     It is the one that was so before all others that are not told of, except where a search keeps candidates in flight.
     """

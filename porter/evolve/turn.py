@@ -37,7 +37,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Round:
-    """What is asked for and told between two looks at how the search goes.
+    """The questions and answers between two looks at how the search goes.
 
     It closes once all were told of. Where a search keeps candidates in flight it closes once enough were `offered`, and
     of those that are `waiting` some come of rounds before it.

@@ -168,7 +168,7 @@ class _Place(Accumulator):
 
 
 class _Mean(Accumulator):
-    """How far the mean of a row lies from its first element."""
+    """The distance of the mean of a row from its first element."""
 
     def __init__(self, fold: Reduce, of_row: Values, rows: Axes) -> None:
         super().__init__(of_row, rows)

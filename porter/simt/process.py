@@ -50,7 +50,7 @@ def spawn(command: list[str], work: Path, stdout: Path, stderr: Path, wall_s: fl
 
 @contextmanager
 def _fixed_addresses() -> Iterator[None]:
-    """What this thread starts meanwhile has its memory at the same addresses each time.
+    """Gives what this thread starts meanwhile its memory at the same addresses each time.
 
     The executor sees to that itself where it has to, by starting once more: 2.6 ms of processor time a run.
     """

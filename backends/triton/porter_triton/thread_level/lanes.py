@@ -1,4 +1,4 @@
-"""How many threads of the source a lane of a device holds: for wide accesses several, to hide a wait one.
+"""Chooses how many threads of the source a lane of a device holds: several for wide accesses, one to hide a wait.
 
 That follows from what the threads of the printed kernel load.
 """

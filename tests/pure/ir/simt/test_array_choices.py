@@ -1,4 +1,4 @@
-"""What accesses to a thread's array at indices that are not known become."""
+"""Tests that accesses to a thread's array at indices that are not known become choices."""
 
 from porter.ir.simt.transforms.array_choices import with_array_choices
 from porter.ir.simt.transforms.unrolling import unrolled
