@@ -49,6 +49,7 @@ class Archive:
         self._known: set[str] = set()
         self._built: dict[str, str] = {}  # the first candidate of each binary
         self._failures: dict[tuple[str, str], Member] = {}
+        self._best: Member | None = None
 
     @property
     def elites(self) -> Mapping[Cell, Member]:
@@ -59,6 +60,13 @@ class Archive:
     def failures(self) -> tuple[Member, ...]:
         """The newest of each kind of failure, the newest first: at most 16."""
         return tuple(reversed(self._failures.values()))
+
+    @property
+    def best(self) -> Member | None:
+        """The best elite; of equals, the one that came first."""
+        if self._best is None:
+            self._best = max(self._elites.values(), key=rank, default=None)
+        return self._best
 
     def ranked(self) -> list[Member]:
         """The elites, the best first; of equals, the one that came first."""
@@ -113,6 +121,7 @@ class Archive:
         if scored.outcome == "verified" and score is not None and score.sound:
             self._check(scored, score)
         del self._elites[held[0]]
+        self._best = None
         if scored.outcome != "verified" or score is None or not score.sound:
             self._learn(member)
             return Decision(Added.NO, f"no longer an elite: {scored.outcome}")
@@ -132,6 +141,7 @@ class Archive:
 
     def _settle(self, member: Member, decision: Decision) -> None:
         if decision.added:
+            self._best = None
             self._elites.pop(member.scored.cell, None)  # so that the order is that of arrival
             self._elites[member.scored.cell] = member
 

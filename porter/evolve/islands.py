@@ -31,7 +31,7 @@ class Islands:
     @property
     def best(self) -> Member | None:
         """The best elite of all islands; of equals, the one that came first."""
-        tops = [top for archive in self.archives for top in archive.ranked()[:1]]
+        tops = [best for archive in self.archives if (best := archive.best)]
         return max(tops, key=lambda top: (rank(top), -self._arrival[top.scored.digest]), default=None)
 
     def add(self, member: Member, island: int | None) -> Decision:

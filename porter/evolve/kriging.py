@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from statistics import NormalDist
 
@@ -52,8 +53,7 @@ class KrigingProposer:
     def propose(self, request: Request) -> Sequence[Candidate]:
         """At most `count` candidates that the search has not seen, those first of which the most is expected."""
         random = Random(request.seed)
-        known = [m for m in request.history if self._space.knobs and self._space.legal(m.candidate.point)]
-        known = known[-_MOST_MEMBERS:]
+        known = self._known(request.history)
         tops = sorted((m for m in known if m.scored.score), key=_factor, reverse=True)[:_TOPS]
         if not tops:
             return ()
@@ -68,6 +68,11 @@ class KrigingProposer:
             if len(found) == request.count:
                 break
         return tuple(found.values())
+
+    def _known(self, history: Sequence[Member]) -> list[Member]:
+        """The newest points of the space, in the order in which they were evaluated."""
+        points = (m for m in reversed(history) if self._space.knobs and self._space.legal(m.candidate.point))
+        return list(islice(points, _MOST_MEMBERS))[::-1]
 
     def _pool(self, tops: Sequence[Point], known: set[tuple[Value, ...]], random: Random) -> list[Point]:
         """Points that were not evaluated: all around the best, some further off, and some anywhere."""
@@ -116,10 +121,12 @@ def _number(knob: Knob, value: Value) -> float:
 
 def _distances(one: Array, other: Array, knobs: int) -> Array:
     """Knobs x points x points: between numbers how far they are apart, between words 0 or 1."""
-    numbers = np.abs(one[:, None, :knobs] - other[None, :, :knobs])
-    differ = one[:, None, knobs:] != other[None, :, knobs:]
-    apart: Array = np.where(differ, 1.0, numbers)
-    return np.moveaxis(apart, 2, 0)
+    apart: Array = np.empty((knobs, len(one), len(other)))
+    for knob in range(knobs):
+        numbers = np.abs(np.subtract.outer(one[:, knob], other[:, knob]))
+        differ = np.not_equal.outer(one[:, knobs + knob], other[:, knobs + knob])
+        apart[knob] = np.where(differ, 1.0, numbers)
+    return apart
 
 
 def _measured(knobs: Sequence[Knob], known: Sequence[Member]) -> _Measured:
@@ -158,28 +165,49 @@ def _expected(measured: _Measured, pool: Array, knobs: int) -> Array:
 
 def _alikeness(distances: Array, scales: Array) -> Array:
     """The correlation of what two points are worth: a product over knobs, each of which may turn sharply."""
-    alike: Array = np.exp(-np.einsum("kij,k->ij", distances, 1 / scales))
+    alike: Array = np.exp(-_apart(distances, scales))
     return alike
 
 
+def _apart(distances: Array, scales: Array) -> Array:
+    return np.asarray(np.tensordot(1 / scales, distances, 1), np.float64)
+
+
 def _fitted(distances: Array, logs: Array, noise: Array) -> Array:
-    """The scale of each knob that makes what was measured most likely, one knob after the other."""
+    """The scale of each knob that makes what was measured most likely, one knob after the other.
+
+    A knob is tried once more only where another one changed since: the answer would be the same.
+    """
     scales = np.full(len(distances), 1.5)
-    best = _likelihood(distances, scales, logs, noise)
-    for _ in range(2):
-        for knob in range(len(scales)):
-            for scale in _SCALES:
-                tried = scales.copy()
-                tried[knob] = scale
-                if (likelihood := _likelihood(distances, tried, logs, noise)) > best:
-                    scales, best = tried, likelihood
+    apart = _apart(distances, scales)
+    best = _likelihood(apart, logs, noise)
+    unchanged = 0
+    for knob in (*range(len(scales)), *range(len(scales))):
+        others, unchanged = apart - distances[knob] / scales[knob], unchanged + 1
+        for scale in _SCALES:
+            tried: Array = others + distances[knob] / scale
+            if scale != scales[knob] and (likelihood := _likelihood(tried, logs, noise)) > best:
+                scales[knob], apart, best, unchanged = scale, tried, likelihood, 0
+        if unchanged == len(scales):
+            break
     return scales
 
 
-def _likelihood(distances: Array, scales: Array, logs: Array, noise: Array) -> float:
-    factor = np.linalg.cholesky(_alikeness(distances, scales) + np.diag(noise))
-    solved = np.linalg.solve(factor, logs)
-    return float(-0.5 * solved @ solved - np.log(np.diag(factor)).sum())
+def _likelihood(apart: Array, logs: Array, noise: Array) -> float:
+    """The logarithm of how likely what was measured is, where points are so far `apart`.
+
+    The last row of the factor solves for `logs`: they are the last row of the matrix, whose corner only has to be
+    large enough. To solve by itself took a third of a proposal's time.
+    """
+    count = len(logs)
+    whole = np.empty((count + 1, count + 1))
+    np.exp(-apart, out=whole[:count, :count])
+    whole.flat[: -1 : count + 2] += noise
+    whole[count, :count] = logs
+    whole[count, count] = 1 + logs @ logs / noise.min()
+    factor = np.linalg.cholesky(whole)
+    solved = factor[count, :count]
+    return float(-0.5 * solved @ solved - np.log(np.diag(factor)[:count]).sum())
 
 
 def _predicted(within: Array, toward: Array, logs: Array, noise: Array) -> tuple[Array, Array]:

@@ -138,7 +138,7 @@ def _is_of(migration: Migration, options: MigrateOptions, folder: Path) -> bool:
 def seed_of(state: State) -> tuple[File, ...] | None:
     """The files that the search began with; None where it never did."""
     members = (member.candidate for member in state.members.values())
-    waiting = (one.candidate for one in state.round.waiting)
+    waiting = (one.candidate for one in state.round.waiting.values())
     return next((one.files for one in (*members, *waiting) if one.origin.proposer == SEED), None)
 
 

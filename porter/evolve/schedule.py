@@ -71,10 +71,11 @@ class ScheduleProposer:
 
     def _draws(self, request: Request, parent: Member, space: Space, at: Point, random: Random) -> Iterator[_Draw]:
         """Points to try, those around the seed first and in order, each once."""
-        tried: list[Point] = [at]
+        tried = {frozenset(at.items())}
         for draw in self._all(request, parent, space, at, random):
-            if draw.point not in tried:
-                tried.append(draw.point)
+            point = frozenset(draw.point.items())
+            if point not in tried:
+                tried.add(point)
                 yield draw
 
     def _all(self, request: Request, parent: Member, space: Space, at: Point, random: Random) -> Iterator[_Draw]:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol
 
 from porter.evolve.candidate import Candidate
@@ -104,9 +105,10 @@ class Search:
         self._proceed()
         if self.ended:
             return []
-        free = [w.candidate for w in self.state.round.waiting if w.candidate.digest not in self._out]
-        self._out.update(candidate.digest for candidate in free[:count])
-        return free[:count]
+        waiting = self.state.round.waiting
+        free = list(islice((digest for digest in waiting if digest not in self._out), count))
+        self._out.update(free)
+        return [waiting[digest].candidate for digest in free]
 
     def tell(self, outcomes: Sequence[Scored]) -> None:
         """What came of candidates that are out. After the end it is no longer heard.

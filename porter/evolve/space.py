@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from random import Random
 
@@ -57,12 +58,15 @@ class Space:
 
     def legal(self, point: Point) -> bool:
         """Returns whether `point` has a value for each knob and nothing else, and they go together."""
-        names = [knob.name for knob in self.knobs]
         return (
-            sorted(point) == sorted(names)
+            point.keys() == self._names
             and all(point[knob.name] in knob.values for knob in self.knobs)
             and self.allows(point)
         )
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(knob.name for knob in self.knobs)
 
     def neighbours(self, point: Point) -> Iterator[Point]:
         """The legal points that differ from `point` in one knob by one step, in the order of the knobs."""

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from porter.evolve.bandit import Bandit
 from porter.evolve.budget import Budget, Progress
@@ -138,7 +139,7 @@ class State:
     def _doubt(self) -> Doubted | None:
         """The best, if it is yet to be measured again."""
         best = self.best
-        if best is None or any(one.again for one in self.round.waiting) or not self._doubtful(best):
+        if best is None or any(one.again for one in self.round.waiting.values()) or not self._doubtful(best):
             return None
         return Doubted(best.scored.digest)
 
@@ -185,8 +186,8 @@ class State:
     def heard(self, digests: Collection[str]) -> Waiting | None:
         """Returns what counts next of that whose outcome is there, by `digests`; None where another one is to come."""
         waiting = self.round.waiting
-        expected = waiting if self.settings.in_flight else tuple(waiting)[:1]
-        return next((one for one in expected if one.candidate.digest in digests), None)
+        expected = digests if self.settings.in_flight else tuple(islice(waiting, 1))
+        return next((waiting[one] for one in expected if one in waiting and one in digests), None)
 
     def _free(self) -> tuple[str, ...]:
         """Who may be asked: not those that have nothing more to give, nor slow ones with enough requests out."""
@@ -255,7 +256,7 @@ class State:
             raise ValueError("nothing is waited for now")
         waiting = self.heard((event.scored.digest,))
         if waiting is None or event.again is not waiting.again:
-            raise ValueError(f"{self.round.waiting[0].candidate.digest} is waited for")
+            raise ValueError(f"{next(iter(self.round.waiting))} is waited for")
         self.round.take(waiting)
         if self.settings.in_flight:
             self.round.ask_again(self.settings.islands, self.settings.batch)
@@ -307,7 +308,7 @@ class State:
                 self._ask(due)
                 return due
             case Doubted(digest):
-                self.round.waiting.append(Waiting(self.members[digest].candidate, "", None, again=True))
+                self.round.wait_for(Waiting(self.members[digest].candidate, "", None, again=True))
             case Migrated():
                 self.round.migrated = True
                 return Migrated(self.islands.migrate(self.settings.migrate_share))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -47,7 +47,7 @@ class Round:
     island: int = 0
     filled: int = 0
     fruitless: Counter[str] = field(default_factory=Counter)
-    waiting: deque[Waiting] = field(default_factory=deque)
+    waiting: dict[str, Waiting] = field(default_factory=dict)  # by digest, in their order
     offered: int = 0
     evaluated: int = 0
     questions: int = 0
@@ -85,11 +85,16 @@ class Round:
         """Take in the candidates of an answer, which are evaluated in this round besides its own."""
         island = None if for_all else event.island
         self.offered += len(event.candidates)
-        self.waiting.extend(Waiting(candidate, event.proposer, island, to_beat) for candidate in event.candidates)
+        for candidate in event.candidates:
+            self.wait_for(Waiting(candidate, event.proposer, island, to_beat))
+
+    def wait_for(self, waiting: Waiting) -> None:
+        """A candidate is to be evaluated, after all others."""
+        self.waiting[waiting.candidate.digest] = waiting
 
     def take(self, waiting: Waiting) -> None:
         """A candidate is told of."""
-        self.waiting.remove(waiting)
+        del self.waiting[waiting.candidate.digest]
 
     def ask_again(self, islands: int, batch: int) -> None:
         """There is news: where that is not enough yet of all islands, who had nothing to propose is asked once more."""

@@ -82,11 +82,11 @@ def test_a_search_that_was_killed_anywhere_goes_on_to_a_whole_one(tmp_path):
         folder = tmp_path / str(most)
         with searching(folder, MANY, budget, proposers(), [SEED_CANDIDATE], clock=lambda: 0.0) as search:
             drive(search, random.Random(most), most=most)
-            waiting = [one.candidate for one in search.state.round.waiting]
+            waiting = [one.candidate for one in search.state.round.waiting.values()]
         lines = (folder / NAME).read_bytes()
         (folder / NAME).write_bytes(lines + b'{"event":"told","scor')
         with searching(folder, MANY, budget, proposers(), [SEED_CANDIDATE], clock=lambda: 0.0) as search:
-            assert [one.candidate for one in search.state.round.waiting] == waiting
+            assert [one.candidate for one in search.state.round.waiting.values()] == waiting
             drive(search, random.Random(most))
         assert (folder / NAME).read_bytes().startswith(lines)
         assert replayed(folder).state.ended == "6 of 6 rounds are done"
