@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.contract.objects import takes_objects
 from porter.contract.pointers import is_buffer, is_words
 from porter.contract.records import fields
 from porter.contract.usage import Usage
@@ -69,15 +70,33 @@ def _parts(usage: Usage) -> tuple[Function, ...]:
     """Returns what is called from outside where no whole program is: bound functions, else launchers."""
     bound = {unqualified(b.function) for b in usage.program.bindings}
     exported = tuple(f for f in usage.program.host_functions if f.name in bound and _leads(usage, f))
-    return exported or launchers(usage)
+    return tuple(dict.fromkeys(part for f in exported or _launchers(usage) for part in _callable(usage, f)))
 
 
-def launchers(usage: Usage) -> tuple[Function, ...]:
-    """Host functions that lead to a launch and are called by no other that does; no members, which need an object."""
+def _launchers(usage: Usage, within: frozenset[Function] | None = None) -> tuple[Function, ...]:
+    """Host functions, those `within` alone where that is said, that lead to a launch and are called by no other that
+    does; no members, which need an object.
+    """
     hosts = [f for f in usage.program.host_functions if f.name != "main" and not f.is_macro]
-    leading = [f for f in hosts if _gives(usage, f) and _leads(usage, f)]
+    leading = [f for f in hosts if (within is None or f in within) and _gives(usage, f) and _leads(usage, f)]
     called = {n for f in leading for n in usage.body(f).names if n != f.name}
     return tuple(f for f in leading if f.name not in called and not usage.is_member(f))
+
+
+def _callable(usage: Usage, function: Function) -> tuple[Function, ...]:
+    """`function`; the launchers that it calls where it takes objects and they do not: an operator of a library takes
+    its tensors apart and hands pointers and sizes on.
+    """
+    if not takes_objects(usage, function):
+        return (function,)
+    within = frozenset(f for f in usage.called_hosts(function) if f is not function and not takes_objects(usage, f))
+    return _launchers(usage, within) or (function,)
+
+
+def left_out(usage: Usage, entry: str) -> tuple[Function, ...]:
+    """The host functions that take objects, in whose place the host function `entry`, by its qualified name, is one."""
+    outer = (f for f in _launchers(usage) if f.qualified != entry and takes_objects(usage, f))
+    return tuple(f for f in outer if any(part.qualified == entry for part in _callable(usage, f)))
 
 
 def _gives(usage: Usage, function: Function) -> bool:

@@ -38,6 +38,10 @@ _WINDOWS = (
 )
 _CARRIERS = re.compile(r"(?:(?:std|c10|at|torch)::)?(?:optional|vector|ArrayRef) ?<(.+)>")
 _SCALARS = re.compile(r"(?:(?:c10|at|torch)::)?Scalar")
+_OF_DEVICE = r"SetDevice\((?:\(int\))?{0}\)"
+# As how far a number is shifted an integer numbers a bit; another one than the lowest tells `1 << bit` from `bit`.
+_SHIFT = r"(?:<<|>>)\(*{0}\b"
+_BIT = "2"
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
 # What floats of unknown meaning are, in the order of the parameters: bounds that are equal leave nothing between them,
@@ -174,16 +178,33 @@ def _integer(usage: Usage, function: Function, param: Param, number: ArithmeticT
         return ScalarArg(name, type_, default, _with(default, choices(usage, function, name, number)))
     if any(re.search(rf"\.(?:size|stride|sum|argmax)\({re.escape(n)}\)", t) for n, t in _texts(usage, function, name)):
         return ScalarArg(name, type_, str(CHOSEN_AXIS))
+    if any(re.search(_OF_DEVICE.format(re.escape(alias)), text) for alias, text in _texts(usage, function, name)):
+        return ScalarArg(name, type_, "0")
     edge = _block_edge(usage, function, name)
     if edge:
         return ScalarArg(name, type_, edge)
     value = _customary(usage, function, name)
     if value:
         return ScalarArg(name, type_, value)
+    if _numbers_a_bit(usage, function, name):
+        return ScalarArg(name, type_, _BIT)
     modes = choices(usage, function, name, number)
     if modes:
         return ScalarArg(name, type_, modes[0], modes)
     return ScalarArg(name, type_, "0") if is_marker(usage, function, name) else Size(name)
+
+
+def _numbers_a_bit(usage: Usage, function: Function, name: str) -> bool:
+    """Returns whether all that code does with an integer is to shift by it, or by it and a constant."""
+    shifts = 0
+    for inner, alias in passed_on(usage, function, name):
+        body, escaped = usage.body(inner), re.escape(alias)
+        handed = sum(1 for _, args in body.calls for a in args if is_name(a, alias))
+        found = len(re.findall(_SHIFT.format(escaped), written(body.words)))
+        if len(re.findall(rf"(?<![\w.]){escaped}\b", written(body.words))) > found + handed:
+            return False
+        shifts += found
+    return shifts > 0
 
 
 def _customary(usage: Usage, function: Function, name: str) -> str:

@@ -15,7 +15,7 @@ from porter.backend import Port
 from porter.catalogue import core_catalogue
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.draft import draft, draft_each
-from porter.contract.entries import kernels_behind, launching
+from porter.contract.entries import kernels_behind, launching, left_out
 from porter.contract.usage import Usage
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.outcome import KernelsVerified, NotBuilt, NotVerified, Refused, Verified
@@ -133,11 +133,12 @@ class Descent:
         return self.alone(with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name)))
 
     def _as_launched(self, proof: Proof) -> Proof:
-        """`proof`, which of a kernel says no more where what launches it has no contract: members want an object."""
+        """`proof`, which says what leads to it and has no contract: members want an object, others are handed one."""
         entry = proof.entry.contract.entry
-        is_all = self.options.kernels or entry.kind is not EntryKind.KERNEL
-        standing = isinstance(proof.entry.outcome, Verified) and not is_all
-        names = [f.qualified for f in launching(self._usage, entry.name)] if standing else []
+        if not isinstance(proof.entry.outcome, Verified) or self.options.kernels:
+            return proof
+        leading = launching if entry.kind is EntryKind.KERNEL else left_out
+        names = [f.qualified for f in leading(self._usage, entry.name)]
         return self.alone(with_caveat(proof, _NOT_CALLED.format(", ".join(names)))) if names else proof
 
     def alone(self, proof: Proof) -> Proof:

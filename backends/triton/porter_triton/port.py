@@ -16,6 +16,7 @@ from porter.contract.entries import reach
 from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.usage import Usage
 from porter.findings import Finding
+from porter.ir.simt.builder.kernel import parameter_sources
 from porter.source.program import Function, Program
 from porter.source.qualified import unqualified
 from porter.source.text import Source, Span
@@ -171,7 +172,7 @@ class _Porter:
         info = LaunchInfo(block=block_of(entry.launch), template=template)
         tree = self._kernels.tree(entry.name, template)
         kernel = self._kernels.lowered(tree, info)
-        parameters = self._hosts.arguments(tree)
+        parameters = tuple(source.path for source in parameter_sources(self._unit, tree, template).values())
         constants = self._hosts.constants(tree, kernel)
         return bare_launcher(name, kernel, info, parameters, constants)
 

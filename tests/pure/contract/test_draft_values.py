@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Role, Values
+from porter.contract.contract import Role, ScalarArg, Values
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
 from porter.contract.questions import unknown_bounds, unknown_extents
@@ -170,3 +170,15 @@ def test_a_struct_of_which_a_kernel_reads_elements_is_not_null_though_it_may_be(
     void launch(float* y, const Shift* shift) { move<<<1, 64>>>(y, shift); }""")
     assert contract.tensors[-1].values is not Values.NULL
     assert any(q.about == "shift" for q in contract.questions)
+
+
+def test_an_integer_that_numbers_a_bit_or_a_device_is_no_size():
+    kernel = "__global__ void flip(float* x, int bit, long n) { if (threadIdx.x < n) x[threadIdx.x ^ 1 << bit] *= -1; }"
+    host = "void run(float* x, int bit, long n, int device) { cudaSetDevice(device); flip<<<1, 64>>>(x, bit, n); }"
+    (contract,) = drafted(f"{kernel}\n{host}")
+    assert contract.symbols == ("n",)
+    assert {a.name: a.value for a in contract.arguments if isinstance(a, ScalarArg)} == {
+        "bit": "2",
+        "n": "n",
+        "device": "0",
+    }

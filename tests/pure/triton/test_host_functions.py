@@ -364,3 +364,11 @@ def test_an_object_that_a_field_refers_to_is_not_taken_apart():
           scale<true><<<map.rows + memory.size, 256>>>(y, x, n);
         }"""
     assert launcher(text).startswith("scale[(map_rows + memory_size,)](y, x, n,")
+
+
+def test_numbers_are_no_vectors_to_the_functions_of_a_source():
+    found = launcher("""
+        int3 min(int3 a, int3 b) { return make_int3(a.x, b.y, a.z); }
+        void f(float* y, const float* x, int n) { scale<true><<<min(n, 64), 64>>>(y, x, n); }
+    """)
+    assert found.startswith("scale[(min(n, 64),)]")

@@ -155,3 +155,9 @@ def test_a_struct_has_the_default_of_each_field():
           scale<<<n, 32>>>(y, x, range.y - range.x, n);
         }""")
     assert "def f(y, x, n, range_x=0.0, range_y=2.0):" in found
+
+
+def test_a_complex_number_of_cuda_is_a_vector_of_two():
+    kernel = "__global__ void turn(cuDoubleComplex* z, int n) { if (threadIdx.x < n) z[threadIdx.x].x *= 2.0; }"
+    host = "void f(void* z, int n) { auto* held = reinterpret_cast<cuDoubleComplex*>(z); turn<<<1, 64>>>(held, n); }"
+    assert ".view(torch.float64)" in translated(f"{kernel}\n{host}")

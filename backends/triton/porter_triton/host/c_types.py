@@ -144,6 +144,7 @@ _ELEMENTS = {"char": INT8, "uchar": UINT8, "short": INT16, "ushort": UINT16, "in
              "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE}  # fmt: skip
 _PACKS = {"e4m3": E4M3, "e5m2": E5M2}
 _PAIRS = {"half2": HALF, "__half2": HALF, "__nv_bfloat162": BFLOAT16, "nv_bfloat162": BFLOAT16}
+_COMPLEX = {"cuComplex": "float2", "cuFloatComplex": "float2", "cuDoubleComplex": "double2"}  # as cuComplex.h has them
 
 
 def _vector(name: str, element: Arithmetic, count: int) -> Record:
@@ -159,6 +160,7 @@ BUILT_IN: dict[str, Type] = {
     **{f"__nv_fp8x{n}_{form}": _vector(f"__nv_fp8x{n}_{form}", one, n) for form, one in _PACKS.items() for n in (2, 4)},
     "dim3": _vector("dim3", UINT, 3),
 }
+BUILT_IN |= {name: BUILT_IN[vector] for name, vector in _COMPLEX.items()}
 
 
 def promote(type_: Arithmetic) -> Arithmetic:

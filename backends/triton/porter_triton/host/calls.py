@@ -65,9 +65,11 @@ def call(cx: Context, node: Call) -> Code:
     if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS
     found = made(cx, TypeName(callee.name, callee.template), arguments, node.line)
-    if found is None and (own := cx.unit.named(callee.name)):
+    if found is None and (own := _fitting(cx, callee, arguments, node.line)):
         return _own(cx, callee, own, arguments, node.line)
     found = found or (MOMENT if times.is_any(*arguments) else _library(cx, callee, arguments, node.line))
+    if found is None and cx.unit.named(callee.name):
+        raise Refusal(node.line, _unfit(cx, callee))
     if found is None and (missing := undefined.call(cx, callee, _all_passed(arguments), node.line)) is not None:
         return _answer(cx, missing)
     if found is None:
@@ -299,23 +301,32 @@ def _merged(options: Code, argument: Code) -> Code:
     return methods.options_of(argument, device) if argument.kind is Kind.DTYPE else methods.options_of(dtype, argument)
 
 
-def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tuple[Code, ...], line: int) -> Code:
-    """A call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
-    hosts = [f for f in own if f.head.space != "global"]
-    explicit = tuple(settled(cx, t, line) for t in callee.template)
-    fitting = [
+def _fitting(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> list[FunctionTree]:
+    """The host functions of the source that a call may mean."""
+    hosts = [f for f in cx.unit.named(callee.name) if f.head.space != "global"]
+    explicit = tuple(settled(cx, t, line) for t in callee.template) if hosts else ()
+    return [
         f
         for f in hosts
         if overloads.fits(cx, f, arguments) and (not f.arguments or overloads.specialised(cx, f, explicit))
     ]
-    if not fitting and any(p.type.name.endswith("...") for f in hosts for p in f.parameters):
-        raise Refusal(line, f"'{callee.name}' takes a pack of arguments, which is not understood")
-    if not fitting:
-        raise Refusal(line, f"no function '{callee.name}' takes these arguments")
+
+
+def _unfit(cx: Context, callee: Name) -> str:
+    """Returns why no function of the source is what a call means."""
+    packs = (p for f in cx.unit.named(callee.name) for p in f.parameters if p.type.name.endswith("..."))
+    if next(packs, None) is not None:
+        return f"'{callee.name}' takes a pack of arguments, which is not understood"
+    return f"no function '{callee.name}' takes these arguments"
+
+
+def _own(cx: Context, callee: Name, fitting: list[FunctionTree], arguments: tuple[Code, ...], line: int) -> Code:
+    """A call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
     target = max(fitting, key=lambda f: bool(f.arguments))
     inlined = _one_liner(cx, target, arguments)
     if inlined is not None:
         return inlined
+    explicit = tuple(settled(cx, t, line) for t in callee.template)
     template = explicit if target.arguments else instance(cx, target, callee.template, arguments, line)
     return called(cx, target, template, arguments)
 

@@ -73,11 +73,6 @@ class Hosts:
         cx.tensor = next((p.name for p in lowered.parameters if p.kind is ParameterKind.POINTER), "")
         return constants.given(cx, lowered, kernel.head.header.line)
 
-    def arguments(self, kernel: FunctionTree) -> tuple[str, ...]:
-        """Returns what a caller gives a kernel: its parameters, and in place of a struct its fields, `struct.field`."""
-        cx = Context(self._unit, self._kernels, kernel, self._taken, self)
-        return tuple(name for p in kernel.parameters for name in records.paths(cx, p.name, cx.type(p.type)))
-
     def keep(self, name: str, text: str) -> None:
         """Put a function before the launchers that call it; raises `Refusal` where the source has one of its name."""
         if name in self._taken:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.host.c_types import Arithmetic
+from porter_triton.host.c_types import Arithmetic, Record
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context, Template
 
@@ -19,7 +19,10 @@ def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bo
     names = {p.name for p in function.head.template}
     for parameter, argument in zip(function.parameters, arguments, strict=False):
         wanted = cx.type(parameter.type)
-        if isinstance(cx.built_in(wanted), Arithmetic) and not _may_be(wanted.pointers, argument):
+        kind = cx.built_in(wanted)
+        if isinstance(kind, Arithmetic) and not _may_be(wanted.pointers, argument):
+            return False
+        if isinstance(kind, Record) and not wanted.pointers and argument.is_number:  # no number becomes a vector
             return False
         if argument.kind is Kind.POINTER and argument.ctype is not None and parameter.type.name not in names:
             given = cx.type(argument.ctype)

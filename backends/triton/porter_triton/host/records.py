@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 
 from porter.syntax.nodes import TypeName, Variable
 from porter_triton.host import expressions
@@ -18,7 +17,8 @@ def fields(cx: Context, kind: TypeName) -> tuple[Variable, ...]:
     if kind.pointers:
         return ()
     if structs := cx.unit.struct(kind.name):
-        return tuple(f for f in structs[-1].fields if f.storage != "static")
+        inherited = (field for base in structs[-1].bases for field in fields(cx, cx.type(base)))
+        return (*inherited, *(f for f in structs[-1].fields if f.storage != "static"))
     vector = cx.built_in(kind)
     parts = vector.fields if isinstance(vector, Record) else ()
     return tuple(Variable(name, TypeName(part.name)) for name, part in parts if isinstance(part, Arithmetic))
@@ -30,20 +30,6 @@ def extents(cx: Context, field: Variable) -> tuple[int, ...]:
     if not all(isinstance(extent, int) for extent in found):
         raise Refusal(field.line, f"the size of the array '{field.name}' is not known")
     return tuple(int(extent) for extent in found if extent is not None)
-
-
-def paths(cx: Context, name: str, kind: TypeName) -> Iterator[str]:
-    """`name`, or the paths of the fields of a struct: those of structs within it too, of an array its elements'.
-
-    What a field refers to is another object's.
-    """
-    inner = fields(cx, kind) if not kind.reference or "." not in name else ()
-    for field in inner:
-        for index in product(*map(range, extents(cx, field))):
-            element = "".join(f"[{i}]" for i in index)
-            yield from paths(cx, f"{name}.{field.name}{element}", cx.type(field.type))
-    if not inner:
-        yield name
 
 
 def leaves(code: Code) -> Iterator[Code]:
