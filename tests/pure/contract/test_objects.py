@@ -1,4 +1,4 @@
-"""Host functions that are handed objects of a library: what they call with pointers and sizes is called in their place."""
+"""Host functions that are handed objects: what they call with pointers and sizes is called in their place."""
 
 from __future__ import annotations
 
