@@ -124,20 +124,22 @@ def _copy_bytes(b: Builder, to: Number, source: Number, size_bytes: int) -> None
 def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
     if plain == "__activemask":
         return _ballot(b, "ballot", _true(b), b.emitter.constant(_ALL_LANES, UINT))
-    if plain.startswith("__shfl") and plain.endswith("_sync"):
-        mode = _SHUFFLES.get(plain.removeprefix("__shfl").removesuffix("_sync"))
-        if mode is None:
-            return None
-        width = expressions.constant(b, node.arguments[3]) if len(node.arguments) > 3 else 32
-        if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32):
-            raise b.problem("a shuffle among a number of lanes that is not known")
-        mask = expressions.number(b, node.arguments[0])
-        value, lane = expressions.value(b, node.arguments[1]), expressions.number(b, node.arguments[2])
-        return _shuffled(b, value, arithmetic.convert(b, lane, INT), mask, mode=mode, width=width)
-    if plain.startswith("__") and plain.endswith("_sync") and plain[2:-5] in _VOTES:
-        mask = expressions.number(b, node.arguments[0])
-        return _ballot(b, _VOTES[plain[2:-5]], expressions.condition(b, node.arguments[1]), mask.value)
-    return None
+    stem = plain.removesuffix("_sync")
+    mode, vote = _SHUFFLES.get(stem.removeprefix("__shfl")), _VOTES.get(stem.removeprefix("__"))
+    if not (stem.startswith("__shfl") and mode) and not (stem.startswith("__") and vote):
+        return None
+    # The forms without a mask, gone since Volta, are for the lanes that run together.
+    named = stem != plain
+    mask = expressions.number(b, node.arguments[0]) if named else Number(b.emitter.constant(_ALL_LANES, UINT), UINT)
+    arguments = node.arguments[1:] if named else node.arguments
+    if vote is not None:
+        return _ballot(b, vote, expressions.condition(b, arguments[0]), mask.value)
+    width = expressions.constant(b, arguments[2]) if len(arguments) > 2 else 32
+    if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32):
+        raise b.problem("a shuffle among a number of lanes that is not known")
+    value, lane = expressions.value(b, arguments[0]), expressions.number(b, arguments[1])
+    assert mode is not None
+    return _shuffled(b, value, arithmetic.convert(b, lane, INT), mask, mode=mode, width=width)
 
 
 def _true(b: Builder) -> Number:

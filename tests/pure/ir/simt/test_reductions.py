@@ -282,3 +282,10 @@ def test_warps_of_a_block_of_two_dimensions_are_rows_of_it(condition, scopes):
     before, after = (run(f, np.arange(128, dtype=np.float32), np.zeros(128, np.float32), block=(32, 4, 1))[1]
                      for f in (made(body), found))  # fmt: skip
     assert np.array_equal(before, after, equal_nan=True)
+
+
+def test_shuffles_without_a_mask_are_for_the_whole_warp():
+    before = "for (int o = 16; o > 0; o /= 2) v += __shfl_xor(v, o); out[t] = v;"
+    function, told = reduced(before)
+    assert told == [("add", "warp")]
+    assert np.array_equal(results(function), results(made("out[t] = warp_sum(v);")))
