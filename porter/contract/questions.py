@@ -12,7 +12,8 @@ _ELEMENT = "'{name}' points to {type}"
 _TAKEN = "; its bytes are taken to be float32"
 _SCALAR = "'{name}' has the type {type}"
 _UNVALUED = ", for which porter knows no value"
-_LIST = "'{name}' is {type}: a list of tensors, for which a contract has no values"
+_NO_VALUES = "a list of tensors, for which a contract has no values"
+_LIST = "'{name}' is {type}: " + _NO_VALUES
 _SIZES = "no sizes were found with {conditions}"
 _NO_SIZES = "no sizes were found that make small tensors"
 _CALLABLE = "'{name}' is an object of the type {type} that is called"
@@ -91,6 +92,11 @@ def unknown_bounds(contract: Contract) -> tuple[TensorArg, ...]:
 def unknown_values(contract: Contract) -> tuple[Question, ...]:
     """The questions about arguments of a type that the source may not even compile with as it was guessed."""
     return tuple(q for q in contract.questions if q.text.endswith((_NO_VALUE, _UNVALUED)))
+
+
+def unanswerable(contract: Contract) -> tuple[Question, ...]:
+    """The questions about arguments that porter has nothing to pass for: no run answers them, and none is worth it."""
+    return tuple(q for q in contract.questions if q.text.endswith((_NO_VALUE, _UNVALUED, _NO_VALUES)))
 
 
 def open_questions(contract: Contract) -> tuple[Question, ...]:

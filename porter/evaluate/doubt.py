@@ -14,6 +14,7 @@ from porter.contract.questions import (
     guessed_launch,
     open_questions,
     others,
+    unanswerable,
     unknown_bounds,
     unknown_extents,
     unknown_values,
@@ -81,6 +82,12 @@ def _guards(program: Program, failure: BuildFailure) -> Iterator[str]:
             for at in (m.start() for m in re.finditer(rf"\b{name}\b", header.text)):
                 if macro := outermost_macro(header.text, at):
                     yield macro
+
+
+def never_answered(contract: Contract) -> str:
+    """Returns what keeps a port from being verified whatever is run: an argument that porter has no value for."""
+    asked = unanswerable(contract)
+    return _asked(*asked) if asked else ""
 
 
 def still_open(contract: Contract, trouble: str) -> str:

@@ -11,7 +11,7 @@ from porter.contract.contract import Contract
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import deciding
 from porter.evaluate.device_sizes import DeviceSizes
-from porter.evaluate.doubt import unsound
+from porter.evaluate.doubt import never_answered, unsound
 from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, Progress
@@ -123,18 +123,28 @@ class Prover:
         return [*proofs, *(_late(contract, late) for contract in contracts[len(proofs) :])]
 
     def _proofs(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[Proof]:
-        steps(f"building {contracts[0].name if len(contracts) == 1 else f'{len(contracts)} entries'}")
-        building = self._originals.begin(contracts)
-        ports = self.ported.candidates(contracts)
-        ready = zip(contracts, building.result(), ports, strict=True)
-        turns = Turns.of(contracts, self.deadline)
-        for contract, built, port in ready:
+        """What has no values for its arguments is not built: the answer is known, and a class may need a framework."""
+        wanted = [contract for contract in contracts if not never_answered(contract)]
+        ready = self._ready(wanted, steps) if wanted else iter(())
+        turns = Turns.of(wanted, self.deadline)
+        for contract in contracts:
+            if because := never_answered(contract):
+                yield _unproven(Unproven(contract, because))
+                continue
+            built, port = next(ready)
             proof = None
             with turns.next():
                 proof = self._proof(contract, built, port, steps)
             if proof is None:
                 end_calls()
             yield proof or _late(contract, turns.late(steps.latest))
+
+    def _ready(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[tuple[Built, Candidates]]:
+        """The original and the port of each entry, built."""
+        steps(f"building {contracts[0].name if len(contracts) == 1 else f'{len(contracts)} entries'}")
+        building = self._originals.begin(contracts)
+        ports = self.ported.candidates(contracts)
+        return zip(building.result(), ports, strict=True)
 
     @property
     def _originals(self) -> Originals:

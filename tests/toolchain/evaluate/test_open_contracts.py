@@ -11,7 +11,7 @@ from porter.contract.toml import dumps
 from porter.errors import InputError
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotVerified, Verified, Wrong
+from porter.evaluate.outcome import KernelsVerified, NotVerified, Verified, Wrong
 from porter.evaluate.record import record
 from porter.evaluate.verify import verify
 from porter.simt.compiler import missing_compiler
@@ -41,6 +41,18 @@ __global__ void scale(const float* x, float* y, Count n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = 2 * x[i];
     if (i == 0) y[n] = 1;
+}
+"""
+
+# No value can be passed for the context, and no compiler knows what it is.
+WITH_CONTEXT = """\
+struct Context;
+__global__ void doubled(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+void run(Context& context, const float* x, float* y, int n) {
+    doubled<<<(n + 255) / 256, 256, 0, context.stream()>>>(x, y, n);
 }
 """
 
@@ -94,6 +106,17 @@ def test_a_number_of_a_type_that_nobody_knows_is_never_verified(source, options)
     assert "'n' has the type Count" in verify(candidate, path, stated, silent).outcome.because
     with pytest.raises(InputError, match="'n' has the type Count"):
         record(path, stated, silent)
+
+
+def test_what_has_no_value_for_an_argument_is_not_built_and_its_kernels_are(source, options):
+    steps = list[str]()
+    (migration,) = migrate(source("context.cu", WITH_CONTEXT), options, steps.append)
+    assert isinstance(migration.outcome, KernelsVerified)
+    assert [step for step in steps if step.startswith("building")] == ["building doubled"]
+    (finding,) = [finding for finding in migration.findings if finding.code == "PORT5001"]
+    assert finding.message.endswith(
+        "run: the contract is open: 'context' has the type Context&, for which porter knows no value (--contract)"
+    )
 
 
 def test_an_answered_question_is_none(source, options):
