@@ -24,6 +24,7 @@ from porter_triton.host import (
     expressions,
     functors,
     held_kernels,
+    indexing,
     member_types,
     methods,
     overloads,
@@ -234,7 +235,7 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
         return known.own[callee.name].apply(None, arguments)
     if short in ("nullopt", "nullptr_t"):
         return NONE
-    return None
+    return indexing.range_of(arguments) if short == "Slice" else None
 
 
 def _limit(cx: Context, callee: Name) -> Code | None:
@@ -264,7 +265,9 @@ def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
         return Code(f"torch.{name}({', '.join(_factory(arguments))})", Kind.TENSOR)
     if name in known.like or name in known.functions:
         inside = ", ".join(methods.spread(_as_options(a, like=name in known.like)) for a in arguments)
-        return Code(f"torch.{name}({inside})", Kind.TENSOR)
+        return Code(f"torch.{name}({inside})", known.functions.get(name, Kind.TENSOR))
+    if name == "indexing::Slice":
+        return indexing.range_of(arguments)
     if name in ("CUDA", "CPU") and len(arguments) == 1:
         return methods.options_of(arguments[0], Code(f'"{name.lower()}"', Kind.DEVICE))
     if name in ("tensor", "scalar_tensor"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call, Member, TypeName
 from porter_triton.emulated import MULTIPROCESSORS
-from porter_triton.host import accessors, expressions
+from porter_triton.host import accessors, expressions, indexing
 from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
@@ -74,7 +74,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return Code(f"{owner.text}.numel()", Kind.INT)
     if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "begin", "end", "back", "front"):
         return _of_sequence(owner, callee.name, node.line)
-    return _of_tensor(owner, callee.name, arguments, node.line)
+    found = indexing.method(cx, owner, callee.name, arguments, node.line) if owner.kind is Kind.TENSOR else None
+    return found or _of_tensor(owner, callee.name, arguments, node.line)
 
 
 def data(cx: Context, owner: Code, callee: Member) -> Code:
@@ -157,7 +158,7 @@ def _of_tensor(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -
         return found.methods[name].apply(owner, arguments)
     if name in found.same_methods and owner.kind in (Kind.TENSOR, Kind.OTHER):
         inside = ", ".join(spread(a) for a in arguments)
-        return Code(f"{owner.within(ATOM)}.{name}({inside})", Kind.TENSOR)
+        return Code(f"{owner.within(ATOM)}.{name}({inside})", found.same_methods[name])
     raise Refusal(line, f"the method '{name}' is not known")
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from porter.ir.simt.builder.errors import told_by_build
 from porter.syntax.nodes import Assign, Braces, Declare, Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, held_kernels, member_types, methods, predefined, times
+from porter_triton.host import expressions, held_kernels, indexing, member_types, methods, predefined, times
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     ATOM,
@@ -38,7 +38,7 @@ def name(cx: Context, node: Name) -> Code:
     if isinstance(meaning, TypeName | Closure):
         raise Refusal(node.line, f"'{node.name}' is not a value")
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
-    found = found or times.variable(cx, node.name)
+    found = found or times.variable(cx, node.name) or indexing.named(plain(node.name))
     if found is None:
         declared = cx.unit.variables_named(node.name, cx.function.head.scope)
         raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")

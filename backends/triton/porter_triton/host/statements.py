@@ -227,7 +227,8 @@ def _effect(cx: Context, node: Call) -> None:
     if (isinstance(node.callee, Member) and node.callee.name in _WARNS) or vectors.change(cx, node):
         return
     code = expressions.expression(cx, node)
-    if code.kind not in (Kind.ERROR, Kind.STREAM, Kind.TIME) and code.text and code.constant is None:
+    says_nothing = code.kind in (Kind.ERROR, Kind.STREAM, Kind.TIME) or code.constant is not None
+    if code.text and not says_nothing and not code.text.isidentifier():
         cx.emit(code.text)
 
 

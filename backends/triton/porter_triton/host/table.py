@@ -37,8 +37,8 @@ class Table:
     methods: Mapping[str, Rule]
     numbers: Mapping[str, Rule]
     own: Mapping[str, Rule]
-    same_methods: frozenset[str]
-    functions: frozenset[str]
+    same_methods: Mapping[str, Kind]
+    functions: Mapping[str, Kind]
     from_sizes: frozenset[str]
     like: frozenset[str]
     dtypes: Mapping[str, str]
@@ -61,8 +61,8 @@ def table() -> Table:
         methods=_rules(raw["methods"]),
         numbers=_rules(raw["numbers"]),
         own=_rules(raw["own"]),
-        same_methods=_words(raw["same"]["tensor"]),
-        functions=_words(raw["functions"]["tensor"]),
+        same_methods=_kinds(raw["same"]),
+        functions=_kinds(raw["functions"]),
         from_sizes=_words(raw["factories"]["sizes"]),
         like=_words(raw["factories"]["like"]),
         dtypes=raw["dtypes"],
@@ -80,6 +80,11 @@ def table() -> Table:
 
 def _rules(raw: Mapping[str, Mapping[str, str]]) -> Mapping[str, Rule]:
     return {name: Rule(rule["text"], rule["gives"]) for name, rule in raw.items()}
+
+
+def _kinds(raw: Mapping[str, str]) -> Mapping[str, Kind]:
+    """The kind of what each function gives, by its name."""
+    return {name: Kind(gives) for gives, names in raw.items() for name in names.split()}
 
 
 def _words(text: str) -> frozenset[str]:
