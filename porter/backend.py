@@ -63,8 +63,9 @@ class Target:
     """Everything a rule may ask of hardware. Sizes are per block unless the name says otherwise.
 
     Where `programs_wait` a block that has begun runs until it ends, whatever others do, and what it stores before an
-    atomic release is seen behind an acquire: so blocks of one launch may wait for each other. Where `rows_are_held`
-    what porter writes keeps a row of any length that occurs in the registers of one block. Ports `follow` what was
+    atomic release is seen behind an acquire: so blocks of one launch may wait for each other. Where `compiles_on_call`
+    kernels are compiled for the sizes of a call: a block holds a row of any length that occurs in its registers, and
+    tiles are as wide as what they are of. Ports `follow` what was
     measured to be faster there, or where nothing was measured the kernels, whose lines a reader of the source knows.
     `chip` is None where no public source gives the numbers of the whole device.
     """
@@ -81,7 +82,7 @@ class Target:
     tensor_cores: bool
     async_copy: bool
     programs_wait: bool = False
-    rows_are_held: bool = True
+    compiles_on_call: bool = True
     follow: Follow = Follow.KERNELS
     chip: Chip | None = None
 

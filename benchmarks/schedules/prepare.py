@@ -29,7 +29,7 @@ from porter.contract.expressions import evaluate, number
 from porter.evaluate.lift import lift
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import Equal
-from porter.evaluate.scheduled import BENCH, Sizes
+from porter.evaluate.scheduled import BENCH, Sizes, is_of
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tile.program import Operator
 from porter.schedule.nests import Nest, nests
@@ -68,8 +68,9 @@ def _lifted(only: str) -> Iterator[Lifted]:
         if only in one.key:
             source = read_sources(one.kernel)[0]
             (found,) = lift(source, MigrateOptions("", cache_folder(), contract=one.contract), lambda _: None)
-            if isinstance(found.outcome, Equal) and len(found.programs) == 1:
-                yield Lifted(one.key, source, one.reference.read_text(), found.programs[0], found.entry.contract)
+            own = [program for program in found.programs if is_of(program, found.entry.contract)]
+            if isinstance(found.outcome, Equal) and len(own) == 1:
+                yield Lifted(one.key, source, one.reference.read_text(), own[0], found.entry.contract)
                 print(f"{one.key}: lifted", flush=True)
             else:
                 print(f"{one.key}: not lifted: {found.outcome}", flush=True)
@@ -104,7 +105,7 @@ def variants(program: TensorProgram, contract: Contract, most: int, seed: str) -
             return own if nest == largest else schedules(nest, sizes)[0]
 
         try:
-            yield schedule, operator(program, names, choose)
+            yield schedule, operator(program, names, choose, is_fitted=True)
         except NotSchedulableError as error:
             print(f"  {schedule}: {error}", flush=True)
 

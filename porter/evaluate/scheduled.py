@@ -118,7 +118,7 @@ class Formula:
             return schedule if schedule is not None and nest == varied else self._schedules(nest, entry)[0]
 
         names = tuple(argument.name for argument in entry.contract.arguments)
-        return operator(entry.program, names, choose)
+        return operator(entry.program, names, choose, is_fitted=self.target.compiles_on_call)
 
     def _schedules(self, nest: Nest, entry: Entry) -> tuple[Schedule, ...]:
         found = schedules(nest, entry.sizes, programs_wait=self.target.programs_wait)
@@ -129,7 +129,7 @@ class Formula:
     def _left_out(self) -> frozenset[Algorithm]:
         """Returns the algorithms that are not for the target."""
         waiting = frozenset[Algorithm]() if self.target.programs_wait else frozenset({Algorithm.SHARED})
-        return waiting if self.target.rows_are_held else waiting | {Algorithm.HELD}
+        return waiting if self.target.compiles_on_call else waiting | {Algorithm.HELD}
 
 
 def formula_of(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Formula:
@@ -162,13 +162,13 @@ def _entry(lifted: Lifted) -> Entry:
         raise NotSchedulableError(f"{name} is a kernel by itself, whose caller chooses the grid")
     if not isinstance(lifted.outcome, Equal):
         raise NotSchedulableError(f"{name} was not lifted: {getattr(lifted.outcome, 'because', lifted.outcome.label)}")
-    own = [program for program in lifted.programs if _is_of(program, contract)]
+    own = [program for program in lifted.programs if is_of(program, contract)]
     if len(own) != 1:
         raise NotSchedulableError(f"{name} computes something else for each choice of its arguments")
     return Entry(contract, own[0], tuple(program for program in lifted.programs if program not in own))
 
 
-def _is_of(program: TensorProgram, contract: Contract) -> bool:
+def is_of(program: TensorProgram, contract: Contract) -> bool:
     """Returns whether a program takes the element types of `contract`."""
     types = {tensor.name: tensor.dtype for tensor in contract.tensors}
     return all(one.dtype is types[one.name] for one in program.inputs)
@@ -187,7 +187,7 @@ def of_other_types(entry: Entry) -> Iterator[Entry]:
         changes = [pair for pair in zip(types, seen[0], strict=True) if pair[0] is not pair[1]]
         if types not in seen and all(now.is_float and before.is_float for now, before in changes):
             seen.append(types)
-            lifted = (program for program in entry.others if _is_of(program, contract))
+            lifted = (program for program in entry.others if is_of(program, contract))
             yield Entry(contract, next(lifted, None) or program_of_types(entry.program, workload.dtypes))
 
 

@@ -45,7 +45,7 @@ def _wanted(operator: Operator) -> set[str]:
     texts = [size.text for _, size in operator.sizes] + [condition.text for condition, _ in operator.demands]
     texts += [extent.text for buffer in (*operator.buffers, *operator.results) for extent in buffer.extents]
     for launch in operator.launches:
-        texts += [one.text for one in launch.grid] + [value.text for _, value in launch.blocks]
+        texts += [one.text for one in launch.grid] + [value.text for _, value in launch.blocks] + [launch.warps.text]
         texts += [launch.when.text] if launch.when is not None else []
     found = {name for one in texts for name in names_in(one.replace("//", "/"))}
     derived = {name for name, size in operator.sizes if name != size.text}

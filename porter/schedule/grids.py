@@ -10,19 +10,19 @@ from porter.schedule.loops import Loop
 from porter.schedule.polynomial import product
 
 
-def grid(rows: Sequence[Loop], tile: int, parts: int = 1) -> tuple[Host, ...]:
+def grid(rows: Sequence[Loop], tile: str, parts: int = 1) -> tuple[Host, ...]:
     """Returns the grid with `parts` programs for each row, or for each `tile` rows of the last loop."""
     if not rows:
         return (Host(str(parts)),)
     *others, last = rows
-    text = host(last.extent).text if tile == 1 else f"cdiv({host(last.extent).text}, {tile})"
+    text = host(last.extent).text if tile == "1" else f"cdiv({host(last.extent).text}, {tile})"
     if others:
         before = host(product(loop.extent for loop in others)).text
         text = f"{bracketed(before)} * {bracketed(text)}"
     return (Host(f"{bracketed(text)} * {parts}" if parts > 1 else text),)
 
 
-def tiled_grid(rows: Sequence[Loop], tiles: Sequence[int]) -> tuple[Host, ...]:
+def tiled_grid(rows: Sequence[Loop], tiles: Sequence[str]) -> tuple[Host, ...]:
     """Returns the grid with a program for each tile: the last loops are cut into tiles of these extents."""
     if not rows:
         return (Host("1"),)

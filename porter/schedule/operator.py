@@ -8,9 +8,10 @@ from dataclasses import replace
 from porter.contract.dtype import DType
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Operator
-from porter.schedule.grids import bracketed, grid, tiled_grid
+from porter.schedule.grids import bracketed
 from porter.schedule.host_values import HostValues, Names, host
 from porter.schedule.kernel_writer import KernelWriter
+from porter.schedule.launches import Launches
 from porter.schedule.nests import Nest, nests
 from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 from porter.schedule.row_kernels import flat_kernel, row_kernel
@@ -24,12 +25,13 @@ _WARPS_OF_SHORT = 8
 Chooser = Callable[[Nest], Schedule]
 
 
-def operator(program: TensorProgram, arguments: Sequence[str], choose: Chooser) -> Operator:
+def operator(program: TensorProgram, arguments: Sequence[str], choose: Chooser, *, is_fitted: bool = False) -> Operator:
     """Returns `program` with the schedule that `choose` gives each nest; `arguments` are the names that a call has.
 
+    Where it `is_fitted` host code makes tiles no wider than what they are of, so that kernels are compiled for a call.
     Raises `NotSchedulableError` where a nest is not expressed, or a schedule does not suit it.
     """
-    writing = _Writing(program, arguments)
+    writing = _Writing(program, arguments, is_fitted=is_fitted)
     words = []
     found = nests(program)
     for number, nest in enumerate(found):
@@ -53,12 +55,13 @@ def _refuse_overwritten(nest: Nest, before: set[str]) -> None:
 class _Writing:
     """The kernels so far."""
 
-    def __init__(self, program: TensorProgram, arguments: Sequence[str]) -> None:
+    def __init__(self, program: TensorProgram, arguments: Sequence[str], *, is_fitted: bool) -> None:
         self._program = program
         self._arguments = frozenset(arguments)
         self._sizes = frozenset((*program.symbols, *program.parameters))
         self._names = Names({*self._sizes, *arguments, *_WORDS, *(output.name for output in program.outputs)})
         self._values = HostValues(self._names)
+        self._launching = Launches(self._values, self._names, is_fitted=is_fitted)
         types = {*(one.dtype for one in program.inputs), *(one.dtype for one in program.outputs)}
         self._precision = DType.FLOAT64 if DType.FLOAT64 in types else DType.FLOAT32
         self._kernels: list[Kernel] = []
@@ -78,16 +81,19 @@ class _Writing:
             self._add_shared(nest, schedule)
             return
         if schedule.algorithm is Algorithm.SPLIT:
-            split = split_kernels(nest, schedule, self._writer, self._names, _word(nest))
+            split = split_kernels(nest, schedule, self._writer, _word(nest), self._launching)
             self._kernels += split.kernels
             self._launches += split.launches
             self._buffers += split.buffers
             return
         writer = self._writer(_word(nest))
-        is_flat = schedule.algorithm is Algorithm.FLAT
-        kernel = flat_kernel(nest, schedule, writer) if is_flat else row_kernel(nest, schedule, writer)
+        if schedule.algorithm is Algorithm.FLAT:
+            kernel = flat_kernel(nest, schedule, writer, self._launching.tiled_loops(nest, schedule))
+            self._launches.append(self._launching.flat(kernel, nest, schedule))
+        else:
+            kernel = row_kernel(nest, schedule, writer)
+            self._launches.append(self._launching.by_row(kernel, nest, schedule))
         self._kernels.append(kernel)
-        self._launches.append(_launch(kernel, nest, schedule))
 
     def _add_shared(self, nest: Nest, schedule: Schedule) -> None:
         """Adds the kernel of rows that several programs hold, and that of rows which one program holds by itself."""
@@ -97,7 +103,7 @@ class _Writing:
             own = Schedule(Algorithm.HELD, warps=_WARPS_OF_SHORT)
             kernel = row_kernel(nest, own, self._writer(f"short_{_word(nest)}"))
             columns = bracketed(host(nest.columns[0].extent).text)
-            short = replace(_launch(kernel, nest, own), when=Host(f"{columns} <= {SHORT}"))
+            short = replace(self._launching.by_row(kernel, nest, own), when=Host(f"{columns} <= {SHORT}"))
             launch = replace(launch, when=Host(f"{columns} > {SHORT}"))
             self._kernels.append(kernel)
             self._launches.append(short)
@@ -119,7 +125,7 @@ class _Writing:
         return Operator(
             program.name,
             schedule,
-            (*sizes, *self._shares),
+            (*sizes, *self._launching.sizes, *self._shares),
             tuple((name, quantity) for quantity, name in self._values.numbers.items()),
             (*_demands(self._values.sizes), *self._limits),
             tuple(self._buffers),
@@ -140,21 +146,6 @@ def _word(nest: Nest) -> str:
         return "pointwise_kernel"
     has_columns = any(len(result.loops) > len(nest.rows) for result in nest.results)
     return "row_kernel" if has_columns else "reduce_kernel"
-
-
-def _launch(kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
-    """Returns the launch of a kernel with a program for each tile of rows, or of points where nothing is reduced."""
-    if schedule.algorithm is Algorithm.FLAT:
-        tiles = [("BLOCK_ROWS", schedule.rows)] if schedule.rows > 1 else []
-        tiles.append(("BLOCK_COLUMNS", schedule.columns))
-        programs = tiled_grid(nest.rows, [extent for _, extent in tiles])
-        blocks = tuple((name, Host(str(extent))) for name, extent in tiles) if nest.rows else ()
-        return Launch(kernel.name, programs, blocks, schedule.warps)
-    columns = Host(str(schedule.columns))
-    if schedule.algorithm is Algorithm.HELD:
-        columns = Host(f"pow2ceil(max({host(nest.columns[-1].extent).text}, 1))")
-    own = [("BLOCK_ROWS", Host(str(schedule.rows)))] if schedule.rows > 1 else []
-    return Launch(kernel.name, grid(nest.rows, schedule.rows), (*own, ("BLOCK_COLUMNS", columns)), schedule.warps)
 
 
 def _demands(sizes: Iterable[Polynomial]) -> Iterator[tuple[Host, str]]:

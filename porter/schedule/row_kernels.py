@@ -42,11 +42,11 @@ _ONE = Literal(Fraction(1))
 Handed = Sequence[tuple[Statistic, tuple[Partial, ...]]]  # what is handed on of each statistic
 
 
-def flat_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter) -> Kernel:
-    """Returns the kernel of a nest without columns: each program computes a tile along the last one or two loops."""
+def flat_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, tiled_loops: int) -> Kernel:
+    """Returns the kernel of a nest without columns: each program computes a tile along the last `tiled_loops` loops."""
     block = Block()
     hint = _FIRST if schedule.evict_first else ""
-    tiled = nest.rows[-2:] if schedule.rows > 1 else nest.rows[-1:]
+    tiled = nest.rows[len(nest.rows) - tiled_loops :]
     if nest.rows:
         _place_tile(nest.rows[: len(nest.rows) - len(tiled)], tiled, writer, block)
     values = Values(writer, block, block, frozenset(loop.name for loop in tiled), {}, hint)

@@ -77,7 +77,7 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
         (_PART_LANES, Host(f"pow2ceil({parts})")),
     )
     count = host(rows).text
-    launch = Launch(kernel.name, (Host(f"{bracketed(count)} * {parts}"),), blocks, schedule.warps)
+    launch = Launch(kernel.name, (Host(f"{bracketed(count)} * {parts}"),), blocks, Host(str(schedule.warps)))
     extent = host(rows * axes_before * Polynomial.of(schedule.parts))
     told = (Buffer(one.buffer, one.dtype, (extent,)) for _, own in handed for one in own)
     flags = Buffer(arrivals, DType.INT32, (host(rows + Polynomial.of(1)),), is_zeroed=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from porter.ir.tile.expressions import Axis
-from porter.ir.tile.program import Buffer, Host, Kernel, Launch
+from porter.ir.tile.program import Buffer, Kernel, Launch
 from porter.schedule.combine import partials
-from porter.schedule.grids import grid
-from porter.schedule.host_values import Names, host
-from porter.schedule.kernel_writer import BLOCK, PARTS, KernelWriter
+from porter.schedule.host_values import host
+from porter.schedule.kernel_writer import PARTS, KernelWriter
+from porter.schedule.launches import Launches
 from porter.schedule.linear import Linear
 from porter.schedule.loops import Result
 from porter.schedule.nests import Nest
@@ -30,7 +29,7 @@ class Split:
 
 
 def split_kernels(
-    nest: Nest, schedule: Schedule, writer: Callable[[str], KernelWriter], names: Names, word: str
+    nest: Nest, schedule: Schedule, writer: Callable[[str], KernelWriter], word: str, launching: Launches
 ) -> Split:
     """Returns the kernels of a nest whose rows `schedule.parts` programs share.
 
@@ -40,22 +39,24 @@ def split_kernels(
     if len(passes) != 1 or schedule.parts < 2 or nest.scans:
         raise NotSchedulableError("reductions that depend on each other are not shared by programs")
     first = writer("parts_kernel")
-    handed = [(statistic, partials(statistic, first.precision, names)) for statistic in passes[0]]
+    handed = [(statistic, partials(statistic, first.precision, launching.names)) for statistic in passes[0]]
     place = Linear.variable(PARTS)
     for position, row in enumerate(nest.rows):
         stride = product(later.extent for later in nest.rows[position + 1 :]) * Polynomial.of(schedule.parts)
         place += Linear.variable(row.name).times(stride)
     sharing = RowKernel(nest, schedule, first)
     sharing.share(handed, place)
-    found = [_launched(first.kernel(sharing.block), nest, schedule)]
+    kernels = [first.kernel(sharing.block)]
+    launches = [launching.by_part(kernels[0], nest, schedule, schedule.parts)]
     for results, parts in _by_programs(nest, schedule.parts):
         own = writer(word)
         applying = RowKernel(replace(nest, results=results), replace(schedule, parts=parts), own)
         applying.apply(handed, place)
-        found.append(_launched(own.kernel(applying.block), nest, schedule, parts))
+        kernels.append(own.kernel(applying.block))
+        launches.append(launching.by_part(kernels[-1], nest, schedule, parts))
     extent = product(row.extent for row in nest.rows) * Polynomial.of(schedule.parts)
     buffers = tuple(Buffer(one.buffer, one.dtype, (host(extent),)) for _, own in handed for one in own)
-    return Split(tuple(kernel for kernel, _ in found), tuple(launch for _, launch in found), buffers)
+    return Split(tuple(kernels), tuple(launches), buffers)
 
 
 def _by_programs(nest: Nest, parts: int) -> Iterator[tuple[tuple[Result, ...], int]]:
@@ -70,13 +71,3 @@ def _by_programs(nest: Nest, parts: int) -> Iterator[tuple[tuple[Result, ...], i
         yield whole, parts
     if plain:
         yield plain, 1
-
-
-def _launched(kernel: Kernel, nest: Nest, schedule: Schedule, parts: int = 0) -> tuple[Kernel, Launch]:
-    programs = grid(nest.rows, schedule.rows, parts or schedule.parts)
-    return kernel, Launch(kernel.name, programs, _blocks(schedule), schedule.warps)
-
-
-def _blocks(schedule: Schedule) -> tuple[tuple[str, Host], ...]:
-    rows = ((BLOCK[Axis.ROWS], Host(str(schedule.rows))),) if schedule.rows > 1 else ()
-    return (*rows, (BLOCK[Axis.COLUMNS], Host(str(schedule.columns))), (PARTS, Host(str(schedule.parts))))

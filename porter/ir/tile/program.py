@@ -76,14 +76,14 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A whole number that host code computes: of sizes, `+`, `-`, `*`, `//`, `max`, `cdiv`, `pow2ceil`, or a test."""
+    """What host code computes: a whole number of sizes, `+ - * //`, `min`, `max`, `cdiv` and `pow2ceil`, or a test."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch of `kernel` on a grid; a name in `blocks` has a value that is a number or is computed by the host.
+    """A launch of `kernel` on a grid; names in `blocks` and the count of warps are numbers or computed by the host.
 
     With `when`, a condition on sizes, there is none for other sizes.
     """
@@ -91,7 +91,7 @@ class Launch:
     kernel: str
     grid: tuple[Host, ...]
     blocks: tuple[tuple[str, Host], ...]
-    warps: int
+    warps: Host
     when: Host | None = None
 
 

@@ -76,7 +76,8 @@ def written(program, schedule):
         return FLAT[len(nest.rows) > 1]
 
     return module(
-        [(operator(program, [a.name for a in contract.arguments], choose), contract)], Source(Path("own.cu"), "")
+        [(operator(program, [a.name for a in contract.arguments], choose, is_fitted=True), contract)],
+        Source(Path("own.cu"), ""),
     )
 
 

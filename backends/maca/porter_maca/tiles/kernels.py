@@ -64,7 +64,7 @@ def written_kernel(
     extents = {name: host.text for name, host in launch.blocks}
     held = _HELD.fullmatch(extents.get(COLUMNS, ""))
     known = {name: int(extents[name]) for name in kernel.blocks if extents.get(name, "").isdecimal()}
-    count = max(_NARROWEST, launch.warps * _WARP)
+    count = max(_NARROWEST, int(launch.warps.text) * _WARP)
     used = frozenset(value.block for value in _values(kernel.body) if isinstance(value, Lanes))
     fast = ROWS if ROWS in used and _rows_are_neighbours(kernel) else COLUMNS
     widest = _widest_pack(kernel, elements, _room(known.get(fast), count, is_alone=ROWS not in used))

@@ -277,6 +277,6 @@ def _launched(launch: Launch, operator: Operator) -> Iterator[str]:
     blocks = [f"{name}={_host(value)}" for name, value in launch.blocks if name in kernel.blocks]
     own = {name for name, _ in launch.blocks}
     blocks = [*(f"{name}={name}" for name in kernel.blocks if name not in own), *blocks]
-    passed = [*kernel.tensors, *kernel.sizes, *kernel.numbers, *blocks, f"num_warps={launch.warps}"]
+    passed = [*kernel.tensors, *kernel.sizes, *kernel.numbers, *blocks, f"num_warps={_host(launch.warps)}"]
     grid = ", ".join(_host(one) for one in launch.grid)
     yield f"{kernel.name}[({grid},)]({', '.join(passed)})"  # Triton launches nothing on an empty grid

@@ -1,0 +1,141 @@
+"""Launches of kernels: how large their tiles are, how many programs there are, and of how many warps.
+
+A schedule is chosen at some sizes. Where kernels are compiled when they are called, a tile is no wider there than what
+it is of, and each warp has as many elements as before: a pool in tiles of 256 points took three times as long as
+`torch.compile` on an H100 where its rows had 48.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from porter.ir.tile.expressions import Axis
+from porter.ir.tile.program import Host, Kernel, Launch
+from porter.schedule.grids import grid, tiled_grid
+from porter.schedule.host_values import HostValues, Names, host
+from porter.schedule.kernel_writer import BLOCK, PARTS
+from porter.schedule.loops import Loop
+from porter.schedule.nests import Nest
+from porter.schedule.polynomial import Polynomial
+from porter.schedule.schedule import Algorithm, Schedule
+
+_MOST_WARPS = 32
+_LEAST_LANES = 32  # of a tile with one axis, which a warp has at least
+_MOST_OF_WARP = 1024  # elements of a row that a warp holds, while there may be more warps
+_PARTS_OF_WARP = 64  # parts of a row that a warp puts together
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """The extents of a tile and its warps, as the host's texts; `rows` is empty where it has one axis."""
+
+    rows: str
+    columns: str
+    warps: str
+
+    @property
+    def blocks(self) -> tuple[tuple[str, Host], ...]:
+        own = ((BLOCK[Axis.ROWS], self.rows),) if self.rows else ()
+        return tuple((name, Host(text)) for name, text in (*own, (BLOCK[Axis.COLUMNS], self.columns)))
+
+    @property
+    def extents(self) -> tuple[str, ...]:
+        return (self.rows, self.columns) if self.rows else (self.columns,)
+
+
+class Launches:
+    """Writes launches, with tiles that are fitted to a call where `is_fitted`; `sizes` are what the host computes,
+    each under one of `names`.
+    """
+
+    def __init__(self, values: HostValues, names: Names, *, is_fitted: bool) -> None:
+        self.sizes: list[tuple[str, Host]] = []
+        self._values = values
+        self.names = names
+        self._is_fitted = is_fitted
+
+    def tiled_loops(self, nest: Nest, schedule: Schedule) -> int:
+        """Returns along how many of its last loops a nest without columns is cut into tiles."""
+        return min(len(nest.rows), 2 if schedule.rows > 1 or self._is_fitted else 1)
+
+    def flat(self, kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
+        """Returns the launch of a nest without columns: a program for each tile of points."""
+        loops = nest.rows[len(nest.rows) - self.tiled_loops(nest, schedule) :]
+        if not loops:
+            return Launch(kernel.name, tiled_grid((), ()), (), Host(str(schedule.warps)))
+        tile = self._of_points(loops, schedule)
+        return Launch(kernel.name, tiled_grid(nest.rows, tile.extents), tile.blocks, Host(tile.warps))
+
+    def by_row(self, kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
+        """Returns the launch of a nest with a program for each row, or for each tile of rows."""
+        tile = self._of_rows(nest, schedule)
+        return Launch(kernel.name, grid(nest.rows, tile.rows or "1"), tile.blocks, Host(tile.warps))
+
+    def by_part(self, kernel: Kernel, nest: Nest, schedule: Schedule, parts: int) -> Launch:
+        """Returns the launch of a nest whose rows have `parts` programs."""
+        tile = self._of_rows(nest, schedule)
+        blocks = (*tile.blocks, (PARTS, Host(str(schedule.parts))))
+        warps = tile.warps
+        if self._is_fitted and BLOCK[Axis.COLUMNS] not in kernel.blocks:  # it puts parts together and stores no columns
+            warps = str(min(schedule.warps, max(1, schedule.rows * schedule.parts // _PARTS_OF_WARP)))
+        return Launch(kernel.name, grid(nest.rows, tile.rows or "1", parts), blocks, Host(warps))
+
+    def _of_points(self, loops: tuple[Loop, ...], schedule: Schedule) -> _Tile:
+        if not self._is_fitted or len(loops) == 1:
+            rows = str(schedule.rows) if len(loops) > 1 else ""
+            return _Tile(rows, str(schedule.columns), str(schedule.warps))
+        total = schedule.rows * schedule.columns
+        columns = self._fitted("block_columns", str(schedule.columns), loops[-1].extent, 1)
+        most = str(total // int(columns)) if columns.isdecimal() else f"{total} // {columns}"
+        rows = self._fitted("block_rows", most, loops[-2].extent, 1)
+        return _Tile(rows, columns, self._warps(rows, columns, total // schedule.warps))
+
+    def _of_rows(self, nest: Nest, schedule: Schedule) -> _Tile:
+        rows = str(schedule.rows) if schedule.rows > 1 else ""
+        extent = nest.columns[-1].extent
+        is_held = schedule.algorithm is Algorithm.HELD
+        columns = f"pow2ceil(max({host(extent).text}, 1))" if is_held else str(schedule.columns)
+        if not self._is_fitted:
+            return _Tile(rows, columns, str(schedule.warps))
+        if rows:
+            rows = self._fitted("block_rows", rows, nest.rows[-1].extent, 1)
+        if is_held:
+            columns = self._named("block_columns", columns)
+            return _Tile(rows, columns, self._warps_of_held(rows, columns, schedule))
+        columns = self._fitted("block_columns", columns, extent, 1 if rows else _LEAST_LANES)
+        return _Tile(rows, columns, self._warps(rows, columns, schedule.rows * schedule.columns // schedule.warps))
+
+    def _warps_of_held(self, rows: str, columns: str, schedule: Schedule) -> str:
+        """Returns the warps of rows that may be longer than those that the schedule was chosen for."""
+        own = schedule.rows * (1 << (schedule.columns - 1).bit_length()) // schedule.warps
+        most = _MOST_WARPS if own <= _MOST_OF_WARP else schedule.warps
+        return f"min({most}, {self._warps(rows, columns, min(own, _MOST_OF_WARP))})"
+
+    def _fitted(self, word: str, most: str, extent: Polynomial, least: int) -> str:
+        """Returns the extent of a tile along a loop: `most`, or the power of two that holds the whole loop."""
+        if extent.constant is not None and most.isdecimal():
+            return str(min(int(most), 1 << (max(int(extent.constant), least) - 1).bit_length()))
+        return self._named(word, f"min({most}, pow2ceil(max({self._told(extent)}, {least})))")
+
+    def _told(self, extent: Polynomial) -> str:
+        return host(extent).text if extent.constant is not None else self._values.size(extent)
+
+    def _named(self, word: str, text: str) -> str:
+        """Returns the name of a size that the host computes, the same for the same text."""
+        known = next((name for name, size in self.sizes if size.text == text), None)
+        if known is None:
+            known = self.names.fresh(word)
+            self.sizes.append((known, Host(text)))
+        return known
+
+    def _warps(self, rows: str, columns: str, elements: int) -> str:
+        """Returns how many warps a tile has with `elements` for each; all are powers of two."""
+        extents = [text for text in (rows, columns) if text]
+        fixed = prod(int(text) for text in extents if text.isdecimal())
+        common = min(fixed, max(1, elements))
+        factors = [str(fixed // common)] if fixed > common else []
+        product = " * ".join([*factors, *(text for text in extents if not text.isdecimal())])
+        if elements <= common:
+            return product or "1"
+        return f"max(1, {product} // {elements // common})" if product else "1"

@@ -1,0 +1,64 @@
+"""Tiles fitted to the sizes of a call: no wider than what they are of, and as many elements for each warp."""
+
+import pytest
+from triton import cdiv
+from triton import next_power_of_2 as pow2ceil
+
+from porter.schedule.operator import operator
+from porter.schedule.schedule import Algorithm, Schedule
+from tests.pure.schedule.programs import ALL
+
+HOST = {"min": min, "max": max, "cdiv": cdiv, "pow2ceil": pow2ceil, "__builtins__": {}}
+FLAT = Schedule(Algorithm.FLAT, columns=256, warps=4)
+STREAMED = Schedule(Algorithm.STREAMED, columns=4096, warps=8)
+TILED = Schedule(Algorithm.STREAMED, rows=128, columns=32, warps=8)
+HELD = Schedule(Algorithm.HELD, columns=4000, warps=8)
+POOL = {"stride": 1, "padding": 0, "window": 3}
+
+
+def launched(name, schedule, sizes, *, is_fitted=True):
+    """Returns the grid, the blocks and the warps of the launch of a program at `sizes`."""
+    found = operator(ALL[name], (), lambda _: schedule, is_fitted=is_fitted)
+    known = dict(sizes)
+    for own, host in found.sizes:
+        known[own] = eval(host.text, HOST, known)
+    (launch,) = found.launches
+    blocks = {block: eval(host.text, HOST, known) for block, host in launch.blocks}
+    (grid,) = (eval(host.text, HOST, known) for host in launch.grid)
+    return grid, blocks, eval(launch.warps.text, HOST, known)
+
+
+@pytest.mark.parametrize(
+    ("name", "schedule", "sizes", "told"),
+    [
+        ("softmax", STREAMED, {"rows": 9, "columns": 100_000}, (9, {"BLOCK_COLUMNS": 4096}, 8)),
+        ("softmax", STREAMED, {"rows": 9, "columns": 300}, (9, {"BLOCK_COLUMNS": 512}, 1)),
+        ("softmax", STREAMED, {"rows": 9, "columns": 0}, (9, {"BLOCK_COLUMNS": 32}, 1)),
+        ("softmax", HELD, {"rows": 9, "columns": 4000}, (9, {"BLOCK_COLUMNS": 4096}, 8)),
+        ("softmax", HELD, {"rows": 9, "columns": 600}, (9, {"BLOCK_COLUMNS": 1024}, 2)),
+        ("softmax", HELD, {"rows": 9, "columns": 60_000}, (9, {"BLOCK_COLUMNS": 65536}, 32)),
+        (
+            "column_mean",
+            TILED,
+            {"rows": 500, "columns": 1000},
+            (8, {"BLOCK_ROWS": 128, "BLOCK_COLUMNS": 32}, 8),
+        ),
+        ("column_mean", TILED, {"rows": 5, "columns": 30}, (1, {"BLOCK_ROWS": 32, "BLOCK_COLUMNS": 8}, 1)),
+        (
+            "pool of planes",
+            FLAT,
+            {**POOL, "rows": 12, "columns": 302},
+            (20, {"BLOCK_ROWS": 1, "BLOCK_COLUMNS": 256}, 4),
+        ),
+        ("pool of planes", FLAT, {**POOL, "rows": 12, "columns": 20}, (2, {"BLOCK_ROWS": 8, "BLOCK_COLUMNS": 32}, 4)),
+        ("pool of planes", FLAT, {**POOL, "rows": 3, "columns": 3}, (1, {"BLOCK_ROWS": 1, "BLOCK_COLUMNS": 1}, 1)),
+    ],
+)
+def test_tiles_are_no_wider_than_what_they_are_of(name, schedule, sizes, told):
+    assert launched(name, schedule, sizes) == told
+
+
+def test_tiles_of_kernels_that_are_compiled_before_stay_as_they_are():
+    found = operator(ALL["softmax"], (), lambda _: STREAMED)
+    (launch,) = found.launches
+    assert (launch.blocks[0][1].text, launch.warps.text) == ("4096", "8")
