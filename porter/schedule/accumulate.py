@@ -66,7 +66,7 @@ class Accumulator(ABC):
 
     def masked(self, value: Value, other: Fraction | float) -> Value:
         """Returns `value` with `other` beyond the end of the row."""
-        mask = self.writer.masks.get(_COLUMNS)
+        mask = self.writer.inside()
         return value if mask is None else Compute("select", (mask, value, Literal(other)))
 
 
@@ -92,13 +92,15 @@ def at_once(statistic: Statistic, values: Values) -> dict[Node, Value]:
     (fold,), writer, block = statistic.folds, values.writer, values.outer
     held = _Held(values, NO_AXES)
     if isinstance(fold, ArgReduce):
+        if len(fold.loops) != 1:
+            raise NotSchedulableError("the place of an extreme is sought over several axes")
         key = held.masked(ordered(values.value(fold.key), fold.combine), identity(fold.combine))
         index = writer.let(block, "place", FoldIndex(fold.combine, key, _COLUMNS))
         return {fold: payload(fold, index, values, writer, block)}
     if statistic.kind is Kind.MEAN:
         start = writer.let(block, "origin", origin(fold, values))
         return {mean_of(fold): _mean(start, _shift(fold, start, values), values)}
-    return {fold: writer.let(block, _HINTS[fold.combine], Fold(fold.combine, held.element(fold, values), _COLUMNS))}
+    return {fold: writer.let(block, _HINTS[fold.combine], writer.folded(fold.combine, held.element(fold, values)))}
 
 
 class _Plain(Accumulator):
@@ -118,7 +120,7 @@ class _Plain(Accumulator):
     def element(self, fold: Reduce, values: Values) -> Value:
         """Returns what a tile gives for each lane; the identity beyond the end of the row."""
         value = values.value(fold.body)
-        if fold.combine is Combine.SUM and vanishes(fold.body):
+        if fold.combine is Combine.SUM and vanishes(fold.body) and axes(value) >= self.writer.column_axes:
             return value
         return self.masked(value, least(fold))
 
@@ -196,7 +198,7 @@ def _shift(fold: Reduce, start: Value, values: Values) -> Value:
 
 
 def _mean(start: Value, shifts: Value, values: Values) -> Value:
-    return values.writer.let(values.outer, "mean", Compute("add", (start, Fold(Combine.SUM, shifts, _COLUMNS))))
+    return values.writer.let(values.outer, "mean", Compute("add", (start, values.writer.folded(Combine.SUM, shifts))))
 
 
 class _Moments(Accumulator):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from porter.contract.dtype import DType
+from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.quantities import Quantity
 from porter.ir.tile.expressions import (
     NO_AXES,
@@ -14,6 +15,7 @@ from porter.ir.tile.expressions import (
     Axis,
     Cast,
     Compute,
+    Fold,
     Lanes,
     Literal,
     Name,
@@ -82,13 +84,14 @@ class Steps:
 
 
 class KernelWriter:
-    """Collects what a kernel needs while its blocks are written."""
+    """Collects what a kernel needs while its blocks are written. Columns lie along the `column_axes` of a tile."""
 
     def __init__(self, name: str, values: HostValues, taken: Iterable[str], precision: DType) -> None:
         self.name = name
         self.precision = precision
         self.points: dict[str, Point] = {}
         self.masks: dict[Axis, Value] = {}
+        self.column_axes: Axes = frozenset({Axis.COLUMNS})
         self._values = values
         self._names = Names(taken)
         self._tensors: dict[str, None] = {}
@@ -161,6 +164,16 @@ class KernelWriter:
         """Returns which elements of a tile with these axes lie inside; None where all do."""
         masks = [self.masks[axis] for axis in sorted(own, reverse=True) if axis in self.masks]
         return both(*masks) if masks else None
+
+    def inside(self) -> Value | None:
+        """Returns which elements of a tile are columns of the row; None where all are."""
+        return self.mask(self.column_axes)
+
+    def folded(self, combine: Combine, value: Value) -> Value:
+        """Returns `combine` of all columns of a tile."""
+        for axis in sorted(self.column_axes):
+            value = Fold(combine, value, axis)
+        return value
 
     def tensor(self, name: str) -> Name:
         """Returns the pointer to a tensor."""

@@ -70,7 +70,8 @@ class Launches:
     def by_row(self, kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
         """Returns the launch of a nest with a program for each row, or for each tile of rows."""
         tile = self._of_rows(nest, schedule)
-        return Launch(kernel.name, grid(nest.rows, tile.rows or "1"), tile.blocks, Host(tile.warps))
+        programs = grid(nest.rows, tile.rows if schedule.rows > 1 else "1")
+        return Launch(kernel.name, programs, tile.blocks, Host(tile.warps))
 
     def by_part(self, kernel: Kernel, nest: Nest, schedule: Schedule, parts: int) -> Launch:
         """Returns the launch of a nest whose rows have `parts` programs."""
@@ -92,19 +93,28 @@ class Launches:
         return _Tile(rows, columns, self._warps(rows, columns, total // schedule.warps))
 
     def _of_rows(self, nest: Nest, schedule: Schedule) -> _Tile:
-        rows = str(schedule.rows) if schedule.rows > 1 else ""
-        extent = nest.columns[-1].extent
-        is_held = schedule.algorithm is Algorithm.HELD
-        columns = f"pow2ceil(max({host(extent).text}, 1))" if is_held else str(schedule.columns)
+        if schedule.algorithm is Algorithm.HELD:
+            return self._of_held(nest, schedule)
+        rows, extent = str(schedule.rows) if schedule.rows > 1 else "", nest.columns[-1].extent
         if not self._is_fitted:
-            return _Tile(rows, columns, str(schedule.warps))
+            return _Tile(rows, str(schedule.columns), str(schedule.warps))
         if rows:
             rows = self._fitted("block_rows", rows, nest.rows[-1].extent, 1)
-        if is_held:
-            columns = self._named("block_columns", columns)
-            return _Tile(rows, columns, self._warps_of_held(rows, columns, schedule))
-        columns = self._fitted("block_columns", columns, extent, 1 if rows else _LEAST_LANES)
+        columns = self._fitted("block_columns", str(schedule.columns), extent, 1 if rows else _LEAST_LANES)
         return _Tile(rows, columns, self._warps(rows, columns, schedule.rows * schedule.columns // schedule.warps))
+
+    def _of_held(self, nest: Nest, schedule: Schedule) -> _Tile:
+        """Returns the tile of whole rows: several of one axis, or one of up to two axes."""
+        *outer, column = (f"pow2ceil(max({host(loop.extent).text}, 1))" for loop in nest.columns)
+        rows = str(schedule.rows) if schedule.rows > 1 else "".join(outer)
+        if not self._is_fitted:
+            return _Tile(rows, column, str(schedule.warps))
+        if schedule.rows > 1:
+            rows = self._fitted("block_rows", rows, nest.rows[-1].extent, 1)
+        elif rows:
+            rows = self._named("block_rows", rows)
+        columns = self._named("block_columns", column)
+        return _Tile(rows, columns, self._warps_of_held(rows, columns, schedule))
 
     def _warps_of_held(self, rows: str, columns: str, schedule: Schedule) -> str:
         """Returns the warps of rows that may be longer than those that the schedule was chosen for."""

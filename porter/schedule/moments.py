@@ -40,7 +40,7 @@ def finite(value: Value) -> Value:
 
 def deviations(element: Value, start: Value, writer: KernelWriter, block: Block) -> Name:
     """Returns how far the elements of a tile lie from `start`; those beyond the end of the row not at all."""
-    mask, distance = writer.masks.get(_COLUMNS), Compute("subtract", (element, start))
+    mask, distance = writer.inside(), Compute("subtract", (element, start))
     return writer.let(block, "deviation", distance if mask is None else Compute("select", (mask, distance, ZERO)))
 
 

@@ -66,6 +66,19 @@ class Nest:
         found = (node for result in self.results for node in walk(result.body))
         return tuple(dict.fromkeys(node for node in found if isinstance(node, Read)))
 
+    @property
+    def fits_a_tile(self) -> bool:
+        """Returns whether all columns of a row can lie in one tile, along its axes."""
+        return len(self.columns) in (1, 2) and not self.scans
+
+    @property
+    def element_bytes(self) -> int:
+        """Returns the bytes of the largest elements of which each point has its own."""
+        last = (self.columns or self.rows)[-1:]
+        names = frozenset(loop.name for loop in last)
+        read = [one.dtype.bytes for one in self.reads if names <= one.place.variables]
+        return max([*read, *(one.dtype.bytes for one in self.results if names <= one.place.variables)], default=4)
+
 
 def nests(program: TensorProgram) -> tuple[Nest, ...]:
     """Returns the nests of a program, each after those whose results it reads. Raises `NotSchedulableError`."""

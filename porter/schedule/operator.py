@@ -16,12 +16,12 @@ from porter.schedule.nests import Nest, nests
 from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 from porter.schedule.row_kernels import flat_kernel, row_kernel
 from porter.schedule.schedule import Algorithm, Schedule
-from porter.schedule.shared_kernels import SHORT, shared_kernel
+from porter.schedule.shared_kernels import is_short, shared_kernel
 from porter.schedule.split_kernels import split_kernels
 
 # What kernels call their values: host code computes nothing of these names.
 _WORDS = ("row", "outer", "program", "tiles", "start", "lanes", "inside", "left", "value", "factor", "total")
-_WARPS_OF_SHORT = 8
+_SHARE_OF_WARP = 512  # elements of 4 bytes that each warp of a short row holds
 Chooser = Callable[[Nest], Schedule]
 
 
@@ -98,20 +98,21 @@ class _Writing:
     def _add_shared(self, nest: Nest, schedule: Schedule) -> None:
         """Adds the kernel of rows that several programs hold, and that of rows which one program holds by itself."""
         shared = shared_kernel(nest, schedule, self._writer(_word(nest)), self._names)
-        launch = shared.launch
-        if len(nest.columns) == 1:
-            own = Schedule(Algorithm.HELD, warps=_WARPS_OF_SHORT)
+        launch, demands = shared.launch, shared.demands
+        if nest.fits_a_tile:
+            own = Schedule(Algorithm.HELD, columns=_SHARE_OF_WARP * 4 // nest.element_bytes, warps=1)
             kernel = row_kernel(nest, own, self._writer(f"short_{_word(nest)}"))
-            columns = bracketed(host(nest.columns[0].extent).text)
-            short = replace(self._launching.by_row(kernel, nest, own), when=Host(f"{columns} <= {SHORT}"))
-            launch = replace(launch, when=Host(f"{columns} > {SHORT}"))
+            short = self._launching.by_row(kernel, nest, own)
+            test = is_short(nest, short)
+            launch = replace(launch, when=Host(test.text.replace("<=", ">")))
+            demands = tuple((Host(f"{test.text} or {demand.text}"), because) for demand, because in demands)
             self._kernels.append(kernel)
-            self._launches.append(short)
+            self._launches.append(replace(short, when=test))
         self._kernels.append(shared.kernel)
         self._launches.append(launch)
         self._buffers += shared.buffers
         self._shares += shared.sizes
-        self._limits += shared.demands
+        self._limits += demands
 
     def operator(self, schedule: str) -> Operator:
         """Returns all of it."""

@@ -11,7 +11,7 @@ from porter.ir.tile.expressions import Axis, Cast, Compute, Fold, FoldIndex, Lit
 from porter.schedule.accumulate import least, ordered
 from porter.schedule.kernel_writer import KernelWriter
 from porter.schedule.loops import ArgReduce, Reduce
-from porter.schedule.moments import origin, tile_moments
+from porter.schedule.moments import deviations, origin
 from porter.schedule.statistics import Kind, Statistic
 from porter.schedule.values import Values, identity, vanishes
 
@@ -57,11 +57,19 @@ def _place(fold: ArgReduce, piece: Piece, values: Values) -> tuple[Value, ...]:
 
 
 def _moments(fold: Reduce, piece: Piece, values: Values) -> tuple[Value, ...]:
+    """Returns the count, the mean and the sum of squared deviations from that mean.
+
+    The deviations are taken from the elements again, not from those from the first: they would stay in registers beside
+    the elements, of which 32,768 in 512 threads did not fit.
+    """
     writer, block = values.writer, values.inner
-    start = writer.let(block, "origin", origin(fold, values))
+    element, start = values.named(fold.body), writer.let(block, "origin", origin(fold, values))
     count = writer.let(block, "count_here", Cast(piece.count, writer.precision))
-    shift, squares = tile_moments(values.named(fold.body), start, count, writer, block)
-    return count, writer.let(block, "mean_here", Compute("add", (start, shift))), squares
+    share = writer.let(block, "share_of_one", Compute("divide", (Literal(Fraction(1)), count)))
+    shifts = Compute("multiply", (deviations(element, start, writer, block), share))
+    mean = writer.let(block, "mean_here", Compute("add", (start, Fold(Combine.SUM, shifts, _COLUMNS))))
+    off = deviations(element, mean, writer, block)
+    return count, mean, writer.let(block, "squares_here", Fold(Combine.SUM, Compute("multiply", (off, off)), _COLUMNS))
 
 
 def _masked(value: Value, other: Fraction | float, writer: KernelWriter) -> Value:

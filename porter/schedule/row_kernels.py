@@ -104,14 +104,16 @@ class RowKernel:
         self._folds: dict[Node, Value] = {}
 
     def hold(self) -> None:
-        """Each reduction over the one tile that has all columns of the row."""
-        if len(self._nest.columns) != 1:
-            raise NotSchedulableError("a row of several axes is held by no tile")
-        (column,) = self._nest.columns
-        writer, block = self._writer, self.block
-        inside = Compute("less", (self._lanes, writer.size(column.extent)))
-        writer.masks[_COLUMNS] = writer.let(block, "inside", inside)
-        writer.points[column.name] = Point(None, self._lanes)
+        """Each reduction over the one tile that has all columns of the row, which may lie along two axes."""
+        writer, block, columns = self._writer, self.block, self._nest.columns
+        if not self._nest.fits_a_tile or (self._rows and len(columns) > 1):
+            raise NotSchedulableError("a tile has two axes")
+        for axis, column in zip((_COLUMNS, _ROWS), reversed(columns), strict=False):
+            lanes = self._lanes if axis is _COLUMNS else writer.lanes(block, axis)
+            writer.masks[axis] = writer.let(block, "inside", Compute("less", (lanes, writer.size(column.extent))))
+            writer.points[column.name] = Point(None, lanes)
+        if len(columns) > 1:
+            writer.column_axes = frozenset({_COLUMNS, _ROWS})
         values = Values(writer, block, block, self._columns, self._folds)
         elements = [s.element for one in statistics(self._nest, in_one_pass=False) for s in one]
         values.expect([*elements, *(result.body for result in self._nest.results)])

@@ -31,10 +31,11 @@ from porter.schedule.values import Values, identity
 MOST_SHARING = 64  # programs that wait for each other: fewer than half of the multiprocessors, for two calls at once
 _PART_LANES = "PART_LANES"
 _ALIGNED = 16  # elements of which the extent of a piece is a multiple, so that loads stay whole
-_LEAST = 1024  # columns of a piece: to wait for others takes longer than to read these
-# Columns of a row that one program holds by itself. On an H100 a softmax of 4,096 rows of 3,928 columns took 127 us
-# with four programs a row, and a norm of 32,768 rows of 6,552 took 1,590 us; `torch.compile` takes 50 and 580.
-SHORT = 8192
+# Bytes of a row that one program holds by itself, and of a piece at least. On an H100 four programs a row took 127 us
+# for a softmax of 4,096 rows of 3,928 floats, and 1,590 us for a norm of 32,768 rows of 6,552; `torch.compile` takes 50
+# and 580. Pieces of 1,024 took 222 us for a group norm of 896 rows of 8 channels by 48 x 48.
+_SHORT_BYTES = 32768
+_SHORT_TILE = 32768  # elements of a tile with two axes that one program holds: a piece has one of them
 _COLUMNS = Axis.COLUMNS
 
 
@@ -66,7 +67,7 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     piece, pieces, parts = map(names.fresh, ("piece_columns", "axis_pieces", "row_parts"))
     kernel = _SharedRow(nest, schedule, writer, _Cut(piece, pieces, parts)).written(handed, arrivals)
     columns, before = host(last.extent).text, bracketed(host(axes_before).text)
-    least = _LEAST if serial else SHORT
+    least = _SHORT_BYTES // nest.element_bytes
     sizes = (
         (piece, Host(f"max({least}, cdiv({columns}, {_ALIGNED * schedule.parts}) * {_ALIGNED})")),
         (pieces, Host(f"cdiv({columns}, {piece})")),
@@ -81,9 +82,18 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     extent = host(rows * axes_before * Polynomial.of(schedule.parts))
     told = (Buffer(one.buffer, one.dtype, (extent,)) for _, own in handed for one in own)
     flags = Buffer(arrivals, DType.INT32, (host(rows + Polynomial.of(1)),), is_zeroed=True)
-    at_most = Host(f"{before} * {schedule.parts} <= {MOST_SHARING}")
+    at_most = Host(f"{parts} <= {MOST_SHARING}")
     demands = [(at_most, f"more than {MOST_SHARING} programs would wait for each other")]
     return Shared(kernel, launch, (*told, flags), sizes, tuple(demands if serial else ()))
+
+
+def is_short(nest: Nest, launch: Launch) -> Host:
+    """Returns the host's test of whether a row is short enough for `launch`, in which one program holds it."""
+    columns = bracketed(host(nest.columns[0].extent).text)
+    if len(nest.columns) == 1:
+        return Host(f"{columns} <= {_SHORT_BYTES // nest.element_bytes}")
+    tile = " * ".join(bracketed(extent.text) for _, extent in launch.blocks)
+    return Host(f"{tile} <= {_SHORT_TILE}")
 
 
 def _refuse_read_results(nest: Nest) -> None:

@@ -11,13 +11,14 @@ from fractions import Fraction
 from itertools import product as pairs
 from math import log2, prod
 
-from porter.schedule.loops import Loop, Reduce, walk
+from porter.schedule.loops import Apply, Loop, Reduce, walk
 from porter.schedule.nests import Nest
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.shared_kernels import MOST_SHARING
 from porter.schedule.statistics import statistics
 
 Sizes = Mapping[str, Fraction]
+_LONGEST_PIECE = 32768  # columns of a shared row that one program keeps there
 _LONGEST_HELD = 65536  # columns that one program keeps in its registers
 _SHARED_FROM = 32768  # columns above which programs that share a row come first: l1_norm of 65,535 is 1.2 times as fast
 _MOST_HELD_BY_ROWS = 128  # columns that are held beside a tile of rows
@@ -26,6 +27,7 @@ _MOST_PARTS = 512
 _SHORT_ROW = 768  # points, below which a tile has several rows
 _HINTED = 6  # schedules that are tried with hints to the cache, too
 _ACCESS_BYTES = 16  # of the widest load or store
+_LONG_OPERATIONS = frozenset(("expm1", "log1p", "tanh", "erf", "sin", "cos"))  # each takes tens of instructions
 _WARPS = (1, 2, 4, 8, 16, 32)
 _LEAST_FOR_LANE, _MOST_FOR_LANE = 1, 128  # elements of a tile for each of its threads
 
@@ -60,13 +62,12 @@ def _every(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         for rows, columns, warps, hint in pairs(_powers(1, 64), _powers(16, 16384), _WARPS, (False, True)):
             yield Schedule(Algorithm.FLAT, rows, columns, warps=warps, evict_first=hint)
         return
-    columns = extent(nest.columns, sizes)
     is_by_rows = rows_are_contiguous(nest)
     tiles = _powers(16, 512) if is_by_rows else (1,)
     widths = _powers(4, 128) if is_by_rows else _powers(256, 32768)
-    if len(nest.columns) == 1 and not nest.scans:
-        for rows, warps in pairs(tiles, _WARPS):
-            yield Schedule(Algorithm.HELD, rows, columns, warps=warps)
+    if nest.fits_a_tile:
+        for rows, warps in pairs(tiles if len(nest.columns) == 1 else (1,), _WARPS):
+            yield Schedule(Algorithm.HELD, rows, held_columns(nest, sizes), warps=warps)
     for rows, width, warps, stages, hint in pairs(tiles, widths, _WARPS, (0, 2, 3), (False, True)):
         plain = Schedule(Algorithm.STREAMED, rows, width, warps=warps, stages=stages, evict_first=hint)
         yield plain
@@ -87,6 +88,8 @@ def _fits(schedule: Schedule, nest: Nest, sizes: Sizes) -> bool:
     width = schedule.columns
     if schedule.algorithm is Algorithm.SHARED:
         width = -(-columns // schedule.parts)
+    if schedule.algorithm is Algorithm.HELD and width > _LONGEST_HELD:
+        return False
     if schedule.algorithm in (Algorithm.HELD, Algorithm.SHARED):
         width = _power_below(2 * width - 1)
         if schedule.algorithm is Algorithm.SHARED:
@@ -117,6 +120,13 @@ def rows_are_contiguous(nest: Nest) -> bool:
     )
 
 
+def held_columns(nest: Nest, sizes: Sizes) -> int:
+    """Returns the columns of a row that one program holds; of two axes the elements of the tile that has them."""
+    if len(nest.columns) == 1:
+        return extent(nest.columns, sizes)
+    return prod(1 << (extent((loop,), sizes) - 1).bit_length() for loop in nest.columns)
+
+
 def extent(loops: tuple[Loop, ...], sizes: Sizes) -> int:
     """Returns how many points loops have."""
     return prod(int(loop.extent.value(sizes)) for loop in loops)
@@ -134,11 +144,12 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
             if points > width:
                 yield Schedule(Algorithm.FLAT, rows=points // width, columns=width, warps=warps)
         yield one_row
-    widest = 1024 * max(1, _ACCESS_BYTES // _widest_element(nest))  # one access of 16 bytes for each thread
+    widest = 1024 * max(1, _ACCESS_BYTES // nest.element_bytes)  # one access of 16 bytes for each thread
+    large: tuple[tuple[int, int], ...] = ()
     if not _window_axes(nest) and extent(nest.rows, sizes) >= _PROGRAMS * widest:
-        yield Schedule(Algorithm.FLAT, columns=widest, warps=32)
-        yield Schedule(Algorithm.FLAT, columns=widest // 2, warps=16)
-    for columns, warps in ((1024, 4), (2048, 8), (256, 1), (512, 4), (2048, 4), (4096, 8)):
+        large = ((widest, 32), (widest // 2, 16))
+    small = ((1024, 4), (2048, 8), (256, 1), (512, 4), (2048, 4), (4096, 8))
+    for columns, warps in (*small, *large) if _computes_more_than_it_moves(nest) else (*large, *small):
         yield Schedule(Algorithm.FLAT, columns=columns, warps=warps)
 
 
@@ -148,10 +159,19 @@ def _window_axes(nest: Nest) -> int:
     return max((len(window.loops) for window in windows), default=0)
 
 
-def _widest_element(nest: Nest) -> int:
-    """Returns the bytes of the largest elements that a nest reads or stores."""
-    read = max((one.dtype.bytes for one in nest.reads), default=1)
-    return max(read, *(one.dtype.bytes for one in nest.results))
+def _computes_more_than_it_moves(nest: Nest) -> bool:
+    """Returns whether the arithmetic of elements of 16 bits takes longer than to move them.
+
+    Then programs of four warps, of which some load while others compute, are for it: softplus and selu of bfloat16 took
+    1.3 times as long as `torch.compile` on an H100 in programs of 32, where float32 took as long.
+    """
+    operations = {part.op for result in nest.results for part in walk(result.body) if isinstance(part, Apply)}
+    return nest.element_bytes <= 2 and bool(operations & _LONG_OPERATIONS)
+
+
+def _widened(elements: int, nest: Nest) -> int:
+    """Returns the extent of a tile in which lanes move as many bytes as they do of `elements` of 4 bytes."""
+    return max(16, elements * 4 // nest.element_bytes)
 
 
 def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
@@ -166,11 +186,12 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         return
     is_of_few = rows * 16 < _PROGRAMS and columns > _LONGEST_HELD  # next to nothing of the device would be used
     streamed = () if is_of_few else tuple(_streamed(nest, sizes))
+    tile = held_columns(nest, sizes)
     held = [
-        Schedule(Algorithm.HELD, columns=columns, warps=warps)
-        for warps in (_warps_for(columns) if len(nest.columns) == 1 and columns <= _LONGEST_HELD else ())
+        Schedule(Algorithm.HELD, columns=tile, warps=warps)
+        for warps in (_warps_for(tile, rows) if nest.fits_a_tile and tile <= _LONGEST_HELD else ())
     ]
-    tiles = ((4096, 8), (8192, 16), (2048, 16), (8192, 8)) if columns > 4096 else ()
+    tiles = [(_widened(width, nest), warps) for width, warps in ((4096, 8), (8192, 16), (2048, 16), (8192, 8))]
     split = [
         Schedule(Algorithm.SPLIT, columns=width, parts=parts, warps=warps)
         for parts in (_parts(rows, columns) if columns > 4096 and _is_shared_once(nest) else ())
@@ -191,7 +212,7 @@ def _shared(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         return
     columns = extent(nest.columns[-1:], sizes)
     for piece, warps in ((8192, 16), (8192, 8), (32768, 16), (13824, 16), (16384, 16), (32768, 32), (7168, 8)):
-        parts = -(-columns // piece)
+        parts = -(-columns // min(_widened(piece, nest), _LONGEST_PIECE))
         if 2 <= parts <= MOST_SHARING // extent(nest.columns[:-1], sizes):
             yield Schedule(Algorithm.SHARED, columns=columns, parts=parts, warps=warps)
 
@@ -210,9 +231,9 @@ def _running() -> Iterator[Schedule]:
 
 def _streamed(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     widest = _power_below(extent(nest.columns[-1:], sizes))
-    widths = [width for width in (4096, 2048, 8192, 1024, 16384) if width <= widest] or [widest]
-    for width in widths:
-        for warps in (4, 8) if width <= 4096 else (8, 16):
+    usual = [_widened(width, nest) for width in (4096, 2048, 8192, 1024, 16384)]
+    for width in [width for width in usual if width <= widest] or [widest]:
+        for warps in (4, 8) if width <= usual[0] else (8, 16):
             yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
             yield Schedule(Algorithm.STREAMED, columns=width, warps=warps, in_one_pass=False)
 
@@ -231,7 +252,8 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if len(nest.columns) == 1 and columns <= _MOST_HELD_BY_ROWS:
         for rows, warps in ((128, 8), (64, 8), (64, 4), (32, 4)):
             yield Schedule(Algorithm.HELD, rows=rows, columns=columns, warps=warps)
-    for rows, width, warps in ((128, 32, 8), (64, 32, 4), (256, 16, 8), (128, 16, 4), (256, 8, 4), (512, 8, 8)):
+    for rows, usual, warps in ((128, 32, 8), (64, 32, 4), (256, 16, 8), (128, 16, 4), (256, 8, 4), (512, 8, 8)):
+        width = usual * max(1, 4 // nest.element_bytes)
         split = [
             Schedule(Algorithm.SPLIT, rows=rows, columns=width, parts=parts, warps=warps)
             for parts in (_parts(programs, columns) if columns >= 4 * width and _is_shared_once(nest) else ())
@@ -240,10 +262,12 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         yield from (streamed, *split) if programs >= _PROGRAMS else (*split, streamed)
 
 
-def _warps_for(columns: int) -> tuple[int, ...]:
+def _warps_for(columns: int, rows: int) -> tuple[int, ...]:
+    """Returns warps that hold a row, the most promising first: where there are few rows, nothing else hides a load."""
     if columns <= 1024:
         return (4, 2, 1)
-    return (8, 4, 16) if columns <= 8192 else (8, 16, 32)
+    found = (8, 4, 16) if columns <= 8192 else (8, 16, 32)
+    return tuple(sorted(found, reverse=True)) if rows * 4 < _PROGRAMS else found
 
 
 def _parts(rows: int, columns: int) -> Iterator[int]:

@@ -13,6 +13,7 @@ FLAT = Schedule(Algorithm.FLAT, columns=256, warps=4)
 STREAMED = Schedule(Algorithm.STREAMED, columns=4096, warps=8)
 TILED = Schedule(Algorithm.STREAMED, rows=128, columns=32, warps=8)
 HELD = Schedule(Algorithm.HELD, columns=4000, warps=8)
+GROUPS = {"batch": 2, "channels": 12, "groups": 3}
 POOL = {"stride": 1, "padding": 0, "window": 3}
 
 

@@ -39,8 +39,7 @@ HELD_BACK = ("layer_norm", "gated")  # elements near the lowest number, each by 
 LOWEST = -3.0e38
 # What an algorithm is not for, each with the reason that it gives.
 REFUSED = {
-    ("group_norm", "held"): "a row of several axes",
-    ("group_norm", "held, rows"): "a row of several axes",
+    ("group_norm", "held, rows"): "a tile has two axes",
     **{
         (name, schedule): "shared by programs"
         for name in ALL

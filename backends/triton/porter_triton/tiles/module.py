@@ -188,9 +188,10 @@ def _launcher(operator: Operator, contract: Contract, function: str) -> str:
     made = {one.name for one in (*operator.buffers, *operator.results)}
     sizes = call_sizes(operator, arguments, lambda tensor, axis: f"{tensor}.shape[{axis}]", "//")
     lines = [*_checks(arguments, operator), *(f"{name} = {value}" for name, value in sizes)]
-    for condition, because in operator.demands:
-        lines += [f"if not {condition.text}:", f'    raise ValueError("{because}")']
     lines += [f"{name} = {_host(size)}" for name, size in operator.sizes if name != size.text]
+    for condition, because in operator.demands:
+        test = f"({condition.text})" if " or " in condition.text else condition.text
+        lines += [f"if not {test}:", f'    raise ValueError("{because}")']
     first = next(argument.name for argument in arguments if isinstance(argument, TensorArg))
     apart = _of_one_case(operator)
     shared = [buffer for buffer in operator.buffers if buffer.name not in apart]

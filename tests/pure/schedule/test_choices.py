@@ -1,0 +1,66 @@
+"""Which schedule comes first: tiles by the bytes that lanes move, and rows that one program holds."""
+
+from fractions import Fraction
+
+import pytest
+
+from porter.contract.dtype import DType
+from porter.evaluate.scheduled import Sizes
+from porter.ir.tensor.retyped import retyped
+from porter.schedule.nests import nests
+from porter.schedule.operator import operator
+from porter.schedule.schedule import Algorithm, Schedule
+from porter.schedule.space import all_schedules, schedules
+from tests.pure.schedule.programs import ALL
+
+
+def first(name, dtype, **sizes):
+    (nest,) = nests(retyped(ALL[name], {"x": dtype, "weight": dtype}))
+    return schedules(nest, Sizes({key: Fraction(value) for key, value in sizes.items()}))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "single", "half"),
+    [
+        (
+            "softmax",
+            {"rows": 4096, "columns": 393_216},
+            Schedule(Algorithm.SHARED, columns=393_216, parts=48, warps=16),
+            Schedule(Algorithm.SHARED, columns=393_216, parts=24, warps=16),
+        ),
+        (
+            "column_mean",
+            {"rows": 4096, "columns": 524_160},
+            Schedule(Algorithm.STREAMED, rows=128, columns=32, warps=8),
+            Schedule(Algorithm.STREAMED, rows=128, columns=64, warps=8),
+        ),
+        (
+            "pointwise",
+            {"rows": 4096, "columns": 4096, "alpha": 2},  # a tanh takes longer than to move two bytes
+            Schedule(Algorithm.FLAT, columns=4096, warps=32),
+            Schedule(Algorithm.FLAT, columns=1024, warps=4),
+        ),
+    ],
+)
+def test_tiles_of_short_floats_have_more_of_them(name, sizes, single, half):
+    assert first(name, DType.FLOAT32, **sizes) == single
+    assert first(name, DType.BFLOAT16, **sizes) == half
+
+
+def test_a_row_of_two_axes_is_held_where_its_tile_fits():
+    (nest,) = nests(ALL["group_norm"])
+    sizes = {"batch": 64, "channels": 96, "groups": 12, "width": 1000}
+    known = Sizes({key: Fraction(value) for key, value in sizes.items()})
+    held = {one.columns for one in all_schedules(nest, known) if one.algorithm is Algorithm.HELD}
+    assert held == {8 * 1024}
+    longer = Sizes({**known, "width": Fraction(100_000)})
+    assert all(one.algorithm is not Algorithm.HELD for one in all_schedules(nest, longer))
+
+
+def test_short_rows_need_no_room_for_those_that_share_them():
+    found = operator(ALL["group_norm"], (), lambda _: Schedule(Algorithm.SHARED, parts=8, warps=4), is_fitted=True)
+    short, shared = found.launches
+    assert short.when.text == "block_rows * block_columns <= 32768"
+    assert shared.when.text == "block_rows * block_columns > 32768"
+    (limit,) = [condition.text for condition, because in found.demands if "wait" in because]
+    assert limit == "block_rows * block_columns <= 32768 or row_parts <= 64"
