@@ -47,12 +47,14 @@ def _warm(console: Console) -> None:
 def _elsewhere(urls: Sequence[str], console: Console, *, warm: bool) -> int:
     from dataclasses import replace
 
-    from porter.cli.serve import server_at
+    from porter.cli.serve import RAY, server_at
     from porter.report.machine import machine_text
     from porter.serve.report import report_document, report_text
 
     if warm:
         raise UsageError("--warm builds on this machine, and --evaluator names another one")
+    if any(url.startswith(RAY) for url in urls):
+        raise UsageError("porter doctor asks servers, and a Ray cluster is none", "`ray status` says what is there")
     reports = [replace(server_at(url), patience_s=0.0).report() for url in dict.fromkeys(urls)]
     if console.json:
         documents = [report_document(report) for report in reports]

@@ -98,7 +98,8 @@ EvaluatorOption = Annotated[
         "--evaluator",
         metavar="URL",
         help="Evaluate candidates on another machine, where `porter serve` runs; its token is read from "
-        "PORTER_EVALUATOR_TOKEN. Repeatable: work goes to the least busy, and away from one that is lost.",
+        "PORTER_EVALUATOR_TOKEN. Repeatable: work goes to the least busy, and away from one that is lost. Or on a Ray "
+        "cluster: ray://HOST:10001, ray://auto, ray://local.",
     ),
 ]
 InFlightOption = Annotated[

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from porter.evolve.evaluation import Evaluators
     from porter.serve.client import Server
 
+RAY = "ray://"  # what addresses of Ray clusters begin with
 HostOption = Annotated[str, typer.Option("--host", metavar="NAME", help="The address to listen on.")]
 PortOption = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")]
 TokenFileOption = Annotated[
@@ -118,7 +119,7 @@ def state_folder() -> Path:
 
 
 def evaluators_at(urls: Sequence[str]) -> Evaluators:
-    """Returns where candidates are evaluated: the servers at `urls`, this machine where there are none.
+    """Returns where candidates are evaluated: the servers at `urls`, a Ray cluster, this machine where none is named.
 
     Raises `UsageError` for what is no address or no token, and `MachineError` where none of them answers now.
     """
@@ -126,12 +127,26 @@ def evaluators_at(urls: Sequence[str]) -> Evaluators:
 
     if not urls:
         return ThisMachine()
+    if any(url.startswith(RAY) for url in urls):
+        return _cluster_at(urls)
     from porter.serve.client import AnotherMachine
     from porter.serve.pool import ServerPool
 
     servers = tuple(server_at(url) for url in dict.fromkeys(urls))
     _check_reach(servers)  # better now than once a port is proven
     return AnotherMachine(servers[0]) if len(servers) == 1 else ServerPool(servers)
+
+
+def _cluster_at(urls: Sequence[str]) -> Evaluators:
+    """Returns the Ray cluster of that address. Raises `UsageError` where others are named, `MachineError` for none."""
+    from porter.serve.ray_cluster import RayCluster
+
+    if len(set(urls)) > 1:
+        raise UsageError("--evaluator names a Ray cluster and others", "a cluster is the only one")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what it starts here would report to its makers
+    cluster = RayCluster(urls[0], cache_folder)
+    cluster.connect()  # better now than once a port is proven
+    return cluster
 
 
 def _check_reach(servers: Sequence[Server]) -> None:

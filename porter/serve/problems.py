@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from porter.evolve.evaluator import port_of
 from porter.evolve.store import keepable
 from porter.evolve.subject import CONTRACT, ORIGINAL, Subject, about_of_port, kept
 from porter.launch_plan.wire import WireError, decode
-from porter.serve.ledger import Ledger
 
 _MOST_OPEN = 8  # each has processes of its own, and on a device the answers that it knows
 
@@ -34,10 +33,15 @@ class _Open:
 
 
 class OpenProblems:
-    """Opens problems as they are asked for, each for one seed, and closes the one that was not asked for longest."""
+    """Opens problems as they are asked for, each for one seed, and closes the one that was not asked for longest.
 
-    def __init__(self, ledger: Ledger, evaluators: Evaluators, options: MigrateOptions, jobs: int) -> None:
-        self._ledger, self._evaluators, self._options, self._jobs = ledger, evaluators, options, jobs
+    `content` is what was sent under a digest; None where nothing was.
+    """
+
+    def __init__(
+        self, content: Callable[[str], bytes | None], evaluators: Evaluators, options: MigrateOptions, jobs: int
+    ) -> None:
+        self._content, self._evaluators, self._options, self._jobs = content, evaluators, options, jobs
         self._open: OrderedDict[tuple[str, int], _Open] = OrderedDict()
         self._changed = Condition()
 
@@ -84,7 +88,7 @@ class OpenProblems:
             each.stack.close()
 
     def _opened(self, stack: ExitStack, name: str, seed: int) -> Evaluator:
-        problem = problem_in(self._ledger.content(name), name)
+        problem = problem_in(self._content(name), name)
         with ExitStack() as opening:
             folder = Path(opening.enter_context(tempfile.TemporaryDirectory(prefix="porter-problem-")))
             subject = subject_of(problem, folder, replace(self._options, seed=seed))

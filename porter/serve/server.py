@@ -148,7 +148,7 @@ def _place(options: ServeOptions, kept: Ledger) -> Place:
         DeviceQueue(
             device,
             kept,
-            OpenProblems(kept, ThisMachine(), _options(options, device), options.jobs),
+            OpenProblems(kept.content, ThisMachine(), _options(options, device), options.jobs),
             metrics,
             jobs=options.jobs,
             most_queued=options.most_queued,

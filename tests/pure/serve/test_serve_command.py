@@ -7,6 +7,7 @@ import pytest
 from porter.cli.main import main
 from porter.errors import UsageError
 from porter.serve.ledger import JobState, ledger
+from porter.serve.ray_cluster import slots_of
 
 TOKEN = "PORTER_EVALUATOR_TOKEN"
 
@@ -81,3 +82,23 @@ def test_a_ledger_goes_on_where_it_was_left_and_belongs_to_one_server(tmp_path):
         assert [(job.id, job.request) for job in second.unended()] == [
             ("one", b"request"), ("three", b"request"), ("two", b"request"),
         ]  # fmt: skip
+
+
+def test_without_ray_a_cluster_is_refused_with_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    (tmp_path / "a.cu").write_text("__global__ void k(float* x) { x[0] = 1; }")
+    words = ["migrate", str(tmp_path / "a.cu"), "--target", "triton", "-o", str(tmp_path / "out"), "--rounds", "1"]
+    assert main([*words, "--evaluator", "ray://local"]) == 3
+    assert "pip install 'porter[ray]'" in capsys.readouterr().err
+    assert main([*words, "--evaluator", "ray://local", "--evaluator", "http://lab:8900"]) == 2
+    assert "a cluster is the only one" in capsys.readouterr().err
+    assert main(["doctor", "--evaluator", "ray://local"]) == 2
+    assert "ray status" in capsys.readouterr().err
+
+
+def test_a_node_without_gpus_is_a_device_only_where_no_node_has_one():
+    head = {"NodeID": "a", "Alive": True, "Resources": {"CPU": 8.0}}
+    worker = {"NodeID": "b", "Alive": True, "Resources": {"CPU": 16.0, "GPU": 2.0}}
+    gone = {**worker, "NodeID": "c", "Alive": False}
+    assert [(one.node, one.gpus, one.cores) for one in slots_of([head, worker, gone])] == [("b", 1, 8)] * 2
+    assert [(one.node, one.gpus, one.cores) for one in slots_of([head, gone])] == [("a", 0, 8)]
