@@ -1,12 +1,15 @@
 """Port the operators of `kernelbench`, prove the ports, and keep them for `time_ports.py`.
 
-    python -m benchmarks.schedules.ports FOLDER [--only WORD] [--limit S]
+    python -m benchmarks.schedules.ports FOLDER [--only WORD] [--limit S] [--schedules N] [--unproven]
 
 FOLDER gets a folder for each operator: `formula_float32.py` and `kernels_float32.py` are its ports, from what its CUDA
 computes and from its kernels, `formula_float16.py` and `formula_bfloat16.py` are written from the same formula. The
 sources take no floats of 16 bits, so that these two are proven by nobody; what is timed is compared with PyTorch.
 `reference.py` is PyTorch's own, `about.json` has verdicts and the arguments of a call at the bench sizes, at a tenth
-and at a hundredth of them. Every port has the schedule that is first at the bench sizes. What FOLDER has already stays.
+and at a hundredth of them. Every port has the schedule that is first at the bench sizes. Those with the next ones, N in
+all, are called `schedule_1_float32.py` and so on, and `about.json` has them in words. With `--unproven` nothing is
+proven, which takes most of the time: ports are only compared with PyTorch then, where they are timed. What FOLDER has
+already stays.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.schedules.prepare import SUITES, argument
 from porter.backend import Follow, Port
@@ -45,32 +49,48 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="kernelbench/")
     parser.add_argument("--limit", type=float, default=300.0)
+    parser.add_argument("--schedules", type=int, default=1)
+    parser.add_argument("--unproven", action="store_true")
     arguments = parser.parse_args()
     for one in operators(SUITES):
         own = arguments.folder / one.key.replace("/", "+")
         if arguments.only in one.key and not (own / "about.json").exists():
             begin = time.monotonic()
-            told = _written(one, own, arguments.limit)
+            told = _written(one, own, arguments)
             print(f"{one.key}: {told} ({time.monotonic() - begin:.0f} s)", flush=True)
 
 
-def _written(one: Operator, folder: Path, limit_s: float) -> str:
+def _written(one: Operator, folder: Path, arguments: argparse.Namespace) -> str:
     folder.mkdir(parents=True, exist_ok=True)
-    options = MigrateOptions("triton", cache_folder(), contract=one.contract, deadline=Deadline(limit_s))
-    (migration,) = migrate(one.kernel, replace(options, follow=Follow.FORMULA), lambda _: None)
+    options = MigrateOptions("triton", cache_folder(), contract=one.contract, deadline=Deadline(arguments.limit))
     (source,) = load(one.kernel).sources
-    _, kernels = read_and_ported(source, migration.target, options, lambda _: None)
+    target = find_target(find_backend("triton"), "")
+    about: dict[str, Any] = {"outcome": "not proven"}
+    if not arguments.unproven:
+        (migration,) = migrate(one.kernel, replace(options, follow=Follow.FORMULA), lambda _: None)
+        about = _verdict(migration)
+    _, kernels = read_and_ported(source, target, options, lambda _: None)
     _keep(kernels, folder / "kernels_float32.py")
     (folder / "reference.py").write_text(one.reference.read_text())
-    about = {**_verdict(migration), "calls": _calls(migration.entries[0].contract)}
     try:
-        formula = formula_of(source, find_target(find_backend("triton"), ""), options, lambda _: None)
-        for name, port in _ports(formula):
-            _keep(port, folder / f"formula_{name}.py")
+        formula = formula_of(source, target, options, lambda _: None)
+        about |= {"calls": _calls(formula.entries[0].contract), "schedules": _scheduled(formula, folder, arguments)}
     except NotSchedulableError as error:
-        about["not_written"] = str(error)
+        return f"not written: {error}"
     (folder / "about.json").write_text(json.dumps(about, indent=1))
-    return f"{about['outcome']}, follows {about['follows']} {about['because']}"
+    return ", ".join(str(about[key]) for key in ("outcome", "follows", "because") if key in about)
+
+
+def _scheduled(formula: Formula, folder: Path, arguments: argparse.Namespace) -> Mapping[str, Sequence[str]]:
+    """Writes the ports of a formula; returns their schedules in words, by element type."""
+    told = {}
+    for dtype, own in _of_types(formula):
+        schedules = own.schedules[: arguments.schedules]
+        for number, schedule in enumerate(schedules):
+            name = f"schedule_{number}" if number else "formula"
+            _keep(own.port(schedule), folder / f"{name}_{dtype}.py")
+        told[str(dtype)] = list(map(str, schedules))
+    return told
 
 
 def _keep(port: Port, path: Path) -> None:
@@ -88,16 +108,16 @@ def _verdict(migration: Migration) -> dict[str, object]:
     }
 
 
-def _ports(formula: Formula) -> Iterator[tuple[str, Port]]:
-    """Yields the port for floats of 32 bits, then those for 16, with the type."""
+def _of_types(formula: Formula) -> Iterator[tuple[DType, Formula]]:
+    """Yields the formula for floats of 32 bits, then those for 16, with the type."""
     (entry, *_) = formula.entries
-    yield str(DType.FLOAT32), Formula(formula.source, formula.target, (entry,)).port()
+    yield DType.FLOAT32, Formula(formula.source, formula.target, (entry,))
     floats = [one.name for one in entry.contract.tensors if one.dtype is DType.FLOAT32]
     for dtype in _SHORT:
         types = dict.fromkeys(floats, dtype)
         contract = retyped(entry.contract, replace(entry.contract.workloads[0], dtypes=types))
         own = Entry(contract, program_of_types(entry.program, types))
-        yield str(dtype), Formula(formula.source, formula.target, (own,)).port()
+        yield dtype, Formula(formula.source, formula.target, (own,))
 
 
 def _calls(contract: Contract) -> list[Mapping[str, object]]:

@@ -99,7 +99,10 @@ def _contenders(job: Job) -> Iterator[tuple[str, Callable[[], Callable[..., Any]
     import torch  # noqa: PLC0415
     from calls import loaded  # noqa: PLC0415
 
-    for name in ("formula", "kernels"):
+    schedules = sorted(
+        path.stem.removesuffix(f"_{job.dtype}") for path in job.folder.glob(f"schedule_*_{job.dtype}.py")
+    )
+    for name in ("formula", "kernels", *schedules):
         path = job.folder / f"{name}_{job.dtype}.py"
         if path.exists():
             yield name, lambda path=path: loaded(path).forward

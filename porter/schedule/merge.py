@@ -16,7 +16,7 @@ def merged(results: Sequence[Result], groups: Sequence[tuple[str, ...]]) -> tupl
 
     Loops of one name are one loop, in the outputs and in reductions: they are merged in all of them or in none.
     """
-    current = tuple(map(_without_single_points, results))
+    current = tuple(map(without_single_points, results))
     for group in groups:
         names = list(group)
         while (pair := _pair(current, names)) is not None:
@@ -74,7 +74,7 @@ def _with_loops(node: Node, dropped: _Dropped) -> Node:
     return rewritten(node, rule)
 
 
-def _without_single_points(result: Result) -> Result:
+def without_single_points(result: Result) -> Result:
     """Returns the result without loops over one point."""
     single = [loop.name for loop in result.loops if loop.extent == Polynomial.of(1)]
     return replace(

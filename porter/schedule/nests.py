@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from porter.contract.dtype import DType
+from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.program import TensorProgram
 from porter.schedule.flatten import flattened
 from porter.schedule.linear import Linear
 from porter.schedule.loops import (
+    Apply,
     ArgReduce,
     Folding,
     Loop,
     Node,
+    Number,
     Read,
     Reduce,
     Result,
@@ -33,7 +36,7 @@ from porter.schedule.loops import (
     walk,
 )
 from porter.schedule.means import with_means
-from porter.schedule.merge import merged
+from porter.schedule.merge import merged, without_single_points
 from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 
 
@@ -144,7 +147,8 @@ class _Splitting:
         self._parts: dict[Node, str] = {}
 
     def add(self, result: Result) -> None:
-        """Adds the nest of `result`, after those of its parts."""
+        """Adds the nest of `result`, after those of its parts. A loop over one point is neither a row nor a column."""
+        result = without_single_points(result)
         extents = {loop.name: loop for loop in result.loops}
         result = replace(result, body=self._without_nested(result.body, extents))
         folds = [node for node in walk(result.body) if is_fold(node)]
@@ -165,6 +169,8 @@ class _Splitting:
 
     def _without_nested(self, node: Node, extents: dict[str, Loop]) -> Node:
         """Returns `node` with tensors in place of what is reduced for each point of another reduction, inside out."""
+        if _around_others(node):
+            node = _with_joined_sums(node)
         while outers := _around_others(node):
             loops = {loop.name: loop for one in walk(node) if is_fold(one) for loop in one.loops}
             node = rewritten(node, partial(self._with_part, outers, {**extents, **loops}))
@@ -201,7 +207,45 @@ class _Splitting:
         return Read(self._parts[node], dtype, place)
 
 
-def _around_others(node: Node) -> set[Node]:
+def _with_joined_sums(node: Node) -> Node:
+    """Returns `node` in which sums over the same points that are added up are one, each with the number before it.
+
+    It is what a row adds to a loss, one number, where the sums of its parts are several.
+    """
+
+    def rule(one: Node) -> Node:
+        if not isinstance(one, Apply) or one.op != "add":
+            return one
+        terms = [(operand, _sum_of(operand)) for operand in one.operands]
+        sums = [found for _, found in terms if found is not None]
+        alike = [found for found in sums if _alike(found.loops, sums[0].loops)]
+        if len(alike) < 2:
+            return one
+        depth = max(map(_depth, alike))  # no loop within has a name of this depth
+        loops = tuple(replace(loop, name=f"sum_{depth}_{n}") for n, loop in enumerate(alike[0].loops))
+        bodies = [renamed(found.body, _names(found.loops, loops)) for found in alike]
+        joined = replace(alike[0], loops=loops, body=Apply("add", tuple(bodies)))
+        rest = tuple(operand for operand, found in terms if found not in alike)
+        return Apply("add", (*rest, joined)) if rest else joined
+
+    return rewritten(node, rule)
+
+
+def _names(own: Sequence[Loop], others: Sequence[Loop]) -> dict[str, str]:
+    return {loop.name: other.name for loop, other in zip(own, others, strict=True)}
+
+
+def _sum_of(node: Node) -> Reduce | None:
+    """Returns a sum, or a number times one as the sum of the products; None for anything else."""
+    match node:
+        case Reduce(combine=Combine.SUM, guards=()):
+            return node
+        case Apply("multiply", (Number() as number, Reduce(combine=Combine.SUM, guards=()) as total)):
+            return replace(total, body=Apply("multiply", (number, total.body)))
+    return None
+
+
+def _around_others(node: Node) -> set[Reduce]:
     """Returns the reductions that have another one within them, for each of their points."""
     return {
         outer
@@ -230,8 +274,7 @@ def _over(node: Node, columns: tuple[Loop, ...]) -> Node:
     def rule(one: Node) -> Node:
         if not is_fold(one):
             return one
-        names = {own.name: loop.name for own, loop in zip(one.loops, columns, strict=True)}
-        return renamed(one, names)
+        return renamed(one, _names(one.loops, columns))
 
     return rewritten(node, rule)
 

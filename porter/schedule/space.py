@@ -23,6 +23,8 @@ _LONGEST_HELD = 65536  # columns that one program keeps in its registers
 _SHARED_FROM = 32768  # columns above which programs that share a row come first: l1_norm of 65,535 is 1.2 times as fast
 _MOST_HELD_BY_ROWS = 128  # columns that are held beside a tile of rows
 _PROGRAMS = 528  # four programs for each of 132 multiprocessors
+_ONE_EACH = 128  # programs that have a multiprocessor each, a power of two
+_PREFETCHED_BYTES = 131072  # of the shared memory of a multiprocessor
 _MOST_PARTS = 512
 _SHORT_ROW = 768  # points, below which a tile has several rows
 _HINTED = 6  # schedules that are tried with hints to the cache, too
@@ -201,6 +203,7 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     shared = tuple(_shared(nest, sizes))
     if columns > _SHARED_FROM:
         yield from shared
+    yield from _prefetched(nest, rows, columns)
     first, second = (held, list(streamed)) if _is_read_twice(nest) else (list(streamed), held)
     yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed)
     yield from shared
@@ -215,6 +218,23 @@ def _shared(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         parts = -(-columns // min(_widened(piece, nest), _LONGEST_PIECE))
         if 2 <= parts <= MOST_SHARING // extent(nest.columns[:-1], sizes):
             yield Schedule(Algorithm.SHARED, columns=columns, parts=parts, warps=warps)
+
+
+def _prefetched(nest: Nest, rows: int, columns: int) -> Iterator[Schedule]:
+    """Yields schedules of few long rows that are read once, by a program for each multiprocessor.
+
+    Each asks for its next tiles while it adds up the last ones. On an H100 losses of 2^28 to 2^30 elements took 0.94 to
+    0.98 of the time that four programs without take.
+    """
+    if columns <= _LONGEST_HELD or _is_read_twice(nest) or not _is_shared_once(nest):
+        return
+    read = [one for one in nest.reads if nest.columns[-1].name in one.place.variables]
+    parts = _ONE_EACH // max(1, rows)
+    for width, warps, stages in ((8192, 16, 3), (4096, 16, 3), (8192, 16, 2)):
+        buffered = sum(one.dtype.bytes for one in read) * _widened(width, nest) * (stages - 1)
+        if parts >= 2 and buffered <= _PREFETCHED_BYTES:
+            power = 1 << (parts.bit_length() - 1)
+            yield Schedule(Algorithm.SPLIT, columns=_widened(width, nest), parts=power, warps=warps, stages=stages)
 
 
 def _is_shared_once(nest: Nest) -> bool:

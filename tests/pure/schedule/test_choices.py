@@ -6,11 +6,13 @@ import pytest
 
 from porter.contract.dtype import DType
 from porter.evaluate.scheduled import Sizes
+from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.retyped import retyped
 from porter.schedule.nests import nests
 from porter.schedule.operator import operator
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.space import all_schedules, schedules
+from tests.pure.schedule import programs
 from tests.pure.schedule.programs import ALL
 
 
@@ -45,6 +47,16 @@ def first(name, dtype, **sizes):
 def test_tiles_of_short_floats_have_more_of_them(name, sizes, single, half):
     assert first(name, DType.FLOAT32, **sizes) == single
     assert first(name, DType.BFLOAT16, **sizes) == half
+
+
+def test_one_program_for_each_multiprocessor_prefetches_what_is_read_once():
+    square = programs.op("multiply", programs.x_at("i", "j"), programs.x_at("i", "j"))
+    axes = [programs.to("i", "rows"), programs.to("j", "columns")]
+    (nest,) = nests(programs.operator(programs.total(Combine.SUM, axes, square), (), ()))
+    sizes = Sizes({"rows": Fraction(32768), "columns": Fraction(32768)})
+    prefetching, *others = schedules(nest, sizes)
+    assert prefetching == Schedule(Algorithm.SPLIT, columns=8192, parts=128, warps=16, stages=3)
+    assert {one.parts for one in others if one.algorithm is Algorithm.SPLIT} > {512}
 
 
 def test_a_row_of_two_axes_is_held_where_its_tile_fits():

@@ -57,7 +57,15 @@ def test_what_is_reduced_for_each_point_of_a_reduction_is_a_tensor_of_its_own():
     parts, whole = nests(programs.loss())
     assert [result.name for result in parts.results] == ["part_1"]
     assert extents(whole.columns) == [sizes("rows")]
-    assert "part_1" in {read.tensor for read in whole.reads}
+    assert {read.tensor for read in whole.reads} == {"part_1"}
+    assert {read.tensor for read in parts.reads} == {"x", "target"}
+
+
+def test_a_loop_over_one_point_takes_no_nest_of_its_own():
+    total = programs.total(Combine.SUM, [programs.to("k", "columns")], programs.x_at("i", "k"))
+    (nest,) = nests(programs.operator(total, ("i", "one"), ("rows", "1")))
+    assert extents(nest.rows) == [sizes("rows")]
+    assert extents(nest.columns) == [sizes("columns")]
 
 
 @pytest.mark.parametrize(
