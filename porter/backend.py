@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
+    from porter.simt.job import Construction
     from porter.worker.kinds import WorkerKind
 
 
@@ -198,11 +199,20 @@ class Backend(Protocol):
         ...
 
     def cost(  # noqa: PLR0917 - a candidate, what is asked of it, and where
-        self, port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
+        self,
+        port: Port,
+        original: Side,
+        contract: Contract,
+        workload: Workload,
+        target: Target,
+        bench: Bench,
+        *,
+        construction: Construction | None = None,
     ) -> Cost | str:
         """Returns what `port` would cost at `workload`, by a model of the target: it ranks, and is no time.
 
-        In words why there is none where the model does not reach. Deterministic; no device is asked.
+        In words why there is none where the model does not reach. Deterministic; no device is asked. A class is made
+        callable as `construction` says.
         """
         ...
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
+    from porter.simt.job import Construction
     from porter.worker.kinds import WorkerKind
 
 _INCLUDE = re.compile(r"(#\s*include\s*[<\"])([^>\"]+)")
@@ -137,6 +138,8 @@ class RenamingBackend:
         workload: Workload,  # noqa: ARG002
         target: Target,  # noqa: ARG002
         bench: Bench,  # noqa: ARG002
+        *,
+        construction: Construction | None = None,  # noqa: ARG002
     ) -> Cost | str:
         """None."""
         return f"there is no model of what a port costs on {self.name}"

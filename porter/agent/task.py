@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from porter.agent.operator_words import operator_in_words, sizes_in_words
 from porter.backend import Backend, Target
@@ -17,9 +18,18 @@ from porter.source.text import Source
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
+class Given(StrEnum):
+    """Names what programs are held to, as a sentence says it."""
+
+    CUDA = "the CUDA original"
+    PYTHON = "the PyTorch reference"
+    ANSWERS = "recorded answers"
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`original` is the CUDA that counts, `headers` what of the user's it includes; `findings` the gravest first.
+    """`original` is the source that counts, None where `given` are answers alone, `headers` what of the user's it
+    includes; `findings` the gravest first.
 
     `operator` says how its entries are called and what is right, `scored` at which sizes candidates are scored and what
     limits them there. `axes` are those by which the archive tells programs apart.
@@ -27,38 +37,41 @@ class Task:
 
     target: Target
     brief: str
-    original: File
+    original: File | None
     headers: tuple[File, ...]
     operator: str
     scored: str
     findings: tuple[str, ...]
     axes: tuple[Axis, ...] = ()
+    given: Given = Given.CUDA
 
 
 def task(
     backend: Backend,
     target: Target,
-    original: Source,
+    original: Source | None,
     headers: Iterable[Source],
     *,
     contracts: Iterable[Contract],
     scored: Sequence[ScoredSize],
     findings: Iterable[Finding],
     axes: tuple[Axis, ...] = (),
+    given: Given = Given.CUDA,
 ) -> Task:
-    """The task of porting `original`, whose port has `findings`, and making it fast at the sizes `scored`; other
-    programs are told apart by `axes`.
+    """The task of writing what answers as `original` does, or as recorded, and making it fast at the sizes `scored`. A
+    port of it has `findings`; other programs are told apart by `axes`.
     """
     ordered = sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
     return Task(
         target,
         backend.brief(target),
-        _file(original),
+        _file(original) if original else None,
         tuple(_file(header) for header in headers),
         "\n\n".join(operator_in_words(contract) for contract in contracts),
         sizes_in_words(scored, target.chip),
         tuple(dict.fromkeys(_told(finding) for finding in ordered)),
         axes,
+        given,
     )
 
 

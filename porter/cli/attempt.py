@@ -211,7 +211,8 @@ def _migrations(path: Path, options: MigrateOptions, wish: Wish, step: Progress)
         from porter.evaluate.module_port import migrate_module
 
         if wish.search is not None or wish.asking is not None:
-            raise UsageError(f"{path}: a PyTorch module is not searched from", "leave out --rounds and --model")
+            hint = f"leave out --rounds and --model, and search from its port: porter search PORT --against {path}"
+            raise UsageError(f"{path}: a PyTorch module is not searched from", hint)
 
         return (migrate_module(path, options, step),)
     return migrate(path, options, step)
@@ -243,6 +244,7 @@ def _searched(
         return made
     from porter.evolve.finish import finished
     from porter.evolve.run import improve
+    from porter.evolve.subject import beginning_of
 
     migration, found, unsearched, begin = made.migration, None, None, time.monotonic()
     is_anew = migration.followed is not None and migration.followed.what is Follow.FORMULA
@@ -250,7 +252,7 @@ def _searched(
     if isinstance(migration.outcome, Verified) and search is not None:
         run = folder / f"{migration.source.path.stem}.{wish.options.target}.search"
         try:
-            found = improve(migration, wish.options, search, run, step)
+            found = improve(beginning_of(migration, wish.options), wish.options, search, run, step)
         except PorterError as error:
             unsearched = error if wish.search else None
             migration = migration if wish.search else _as_scheduled(migration, error)

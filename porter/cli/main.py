@@ -35,6 +35,7 @@ from porter.cli.regress import regress
 from porter.cli.report import report
 from porter.cli.runs import runs
 from porter.cli.search import replay, resume
+from porter.cli.search_candidate import search
 from porter.cli.serve import serve
 from porter.cli.steps import steps
 from porter.cli.study import study
@@ -57,7 +58,7 @@ app = typer.Typer(
 )
 commands = (
     *(migrate, survey, inspect, verify, bench, record, regress, report),
-    *(resume, replay, watch, runs, export, steps, study, explain, doctor, serve),
+    *(search, resume, replay, watch, runs, export, steps, study, explain, doctor, serve),
 )
 for command in commands:
     app.command(context_settings=HELP)(command)

@@ -174,14 +174,19 @@ def search_of(
     )
 
 
+def check_tokens(model: Profile | None, tokens: int | None) -> None:
+    """Raises `UsageError` for tokens that belong to no model."""
+    if model is None and tokens:
+        raise UsageError("--tokens is what a model may spend, and none is named", "add --model NAME")
+
+
 def model_words(
     names: list[str] | None, base_url: str, file: Path | None, changes: list[str] | None, tokens: int | None
 ) -> tuple[str, ...]:
     """The words of a command line that name the same models. Raises `UsageError` for what makes no sense."""
     profile = model_of(names, base_url, file, changes, None)
     if profile is None:
-        if tokens:
-            raise UsageError("--tokens is what a model may spend, and none is named", "add --model NAME")
+        check_tokens(profile, tokens)
         return ()
     profile.models(tokens)
     repeated = [
@@ -205,9 +210,8 @@ def asking_of(model: Profile | None, tokens: int | None, console: Console) -> As
     """
     from porter.evolve.by_model import Asking
 
+    check_tokens(model, tokens)
     if model is None:
-        if tokens:
-            raise UsageError("--tokens is what a model may spend, and none is named", "add --model NAME")
         return None
     model.models(tokens)
     return Asking(model, tokens, console.warn)

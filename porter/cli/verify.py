@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from porter.cli.build import Build, built_for
+from porter.cli.build import Build, Built, built_for
 from porter.cli.console import Console
 from porter.cli.groups import spread
 from porter.cli.options import (
@@ -30,6 +30,7 @@ from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
     from porter.evaluate.migration import MigrateOptions
+    from porter.evaluate.verdict import Verdict
 
 CandidateArgument = Annotated[
     Path,
@@ -84,14 +85,9 @@ def verify(
     debug: DebugFlag = False,
 ) -> int:
     """Check a port, or any other candidate, against a CUDA source, a reference or a recording."""
-    from porter.oracle.golden import GOLDEN
     from porter.registry import backend_of, find_backend
 
-    standard = against or golden
-    if standard is None or (against and golden):
-        raise UsageError("this needs one of --against and --golden", "for example --against softmax.cu")
-    if golden and golden.suffix != GOLDEN:
-        raise UsageError(f"--golden {golden}: a recording's name ends in {GOLDEN}", "use --against for a source")
+    standard = standard_of(against, golden)
     options = replace(
         original.options((find_backend(target) if target else backend_of(candidate)).name),
         arch=arch,
@@ -104,24 +100,47 @@ def verify(
     return judged(candidate, standard, options, build, context.obj)
 
 
+def standard_of(against: Path | None, golden: Path | None) -> Path:
+    """Returns what a candidate is held to. Raises `UsageError` unless exactly one of the two options says it."""
+    from porter.oracle.golden import GOLDEN
+
+    standard = against or golden
+    if standard is None or (against and golden):
+        raise UsageError("this needs one of --against and --golden", "for example --against softmax.cu")
+    if golden and golden.suffix != GOLDEN:
+        raise UsageError(f"--golden {golden}: a recording's name ends in {GOLDEN}", "use --against for a source")
+    return standard
+
+
 def judged(candidate: Path, against: Path, options: MigrateOptions, build: Build, console: Console) -> int:
     """Judge the candidate, show the verdict, and give the exit code; without a time it was asked for it fell short."""
-    from porter.allowances import allow
-    from porter.evaluate.outcome import Verified
-    from porter.evaluate.speed import NotMeasured
     from porter.evaluate.standards import named_source
     from porter.evaluate.verify import verify as judge
-    from porter.report.judgement import judgement_document, judgement_text
 
     built = build.of(named_source(against))
     with console.progress() as step:
         verdict = judge(candidate, against, built_for(options, built), step)
-    verdict = replace(
-        verdict, findings=allow((*built.findings, *verdict.findings), verdict.standard, console.allowances)
-    )
+    return shown(verdict, built, console)
+
+
+def shown(verdict: Verdict, built: Built, console: Console) -> int:
+    """Show a verdict, and give the exit code."""
+    from porter.evaluate.outcome import Verified
+    from porter.evaluate.speed import NotMeasured
+    from porter.report.judgement import judgement_document, judgement_text
+
+    verdict = allowing(verdict, built, console)
     if console.json:
         console.document(judgement_document(verdict))
     else:
         console.show(judgement_text(verdict, console.view))
     untimed = any(isinstance(speed, NotMeasured) for entry in verdict.entries for speed in entry.speeds)
     return DONE if isinstance(verdict.outcome, Verified) and not untimed else FELL_SHORT
+
+
+def allowing(verdict: Verdict, built: Built, console: Console) -> Verdict:
+    """Returns the verdict with the findings of the build, and those marked that the project accepts."""
+    from porter.allowances import allow
+
+    findings = (*built.findings, *verdict.findings)
+    return replace(verdict, findings=allow(findings, verdict.standard, console.allowances))

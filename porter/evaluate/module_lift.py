@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
 
+from porter.backend import Target
 from porter.contract.contract import Contract, ScalarArg, TensorArg
+from porter.evaluate.scheduled import Entry, Formula
+from porter.evaluate.standards import as_written
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tensor.verify import MalformedError, verify
 from porter.lift.exported.joining import joined
@@ -13,11 +17,27 @@ from porter.lift.exported.lifting import lifted
 from porter.lift.nodes import NotLiftedError
 from porter.oracle.python_calling import NoAnswerError
 from porter.oracle.python_reference import PythonStandard
+from porter.source.text import Source
 
 _EXPORTS = 6  # of which a number of the formula is recognised by how it changes over them
 _DRAWS = 24
 _SEED = 4_021
 _POOL = (5, 6, 7, 9, 10, 11, 13, 17, 19, 23, 29, 31, 37)
+
+
+def formula_of_module(standard: PythonStandard, contract: Contract, target: Target) -> Formula:
+    """Returns what the module of `standard` computes, to be scheduled for the sizes that it is written with, but to run
+    at any.
+
+    So these are no workload by which an operator is timed: schedules for few long rows alone come last. Raises
+    `NotLiftedError`, and `NotSchedulableError` once it is written.
+    """
+    here = tuple(workload for workload in contract.workloads if not workload.device_only)
+    contract = replace(contract, workloads=here)
+    program = program_of(standard, contract)
+    entry = Entry(replace(contract, workloads=(*here, *as_written(standard, contract))), program)
+    source = Source(standard.source.path, "")  # a printer reads no Python
+    return Formula(source, target, (entry,))
 
 
 def program_of(standard: PythonStandard, contract: Contract) -> TensorProgram:

@@ -11,13 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Follow, Port, Target
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract
 from porter.errors import InputError, PorterError
 from porter.evaluate.migrate import SEED
 from porter.evaluate.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
-from porter.evaluate.module_lift import program_of
+from porter.evaluate.module_lift import formula_of_module
 from porter.evaluate.outcome import Checked, Crashed, Outcome, Refused, Verified, Wrong
-from porter.evaluate.scheduled import Entry, Formula
 from porter.evaluate.standards import opened
 from porter.evaluate.verdict import Verdict
 from porter.evaluate.verify import verdict_on
@@ -79,7 +78,7 @@ class _Porting:
         try:
             with self._options.stages.of(Stage.LIFT):
                 self._progress(f"lifting {self._standard.source.path.name}")
-                formula = self._formula(contract)
+                formula = formula_of_module(self._standard, contract, self._target)
                 port = formula.port()
         except (NotLiftedError, NotSchedulableError) as error:
             return self._refused(contract, error)
@@ -87,18 +86,6 @@ class _Porting:
         with self._options.stages.of(Stage.PROVE):
             verdict = verdict_on(port, self._standard, self._target, judged, self._progress)
         return self._migration(verdict.outcome, verdict.entries, port, (*port.findings, *_told(verdict)), verdict)
-
-    def _formula(self, contract: Contract) -> Formula:
-        """Returns what it computes, to be scheduled for the sizes that it is written with, but to run at any.
-
-        So these are no workload by which an operator is timed: schedules for few long rows alone come last.
-        """
-        program = program_of(self._standard, contract)
-        written = self._standard.written_sizes(contract)
-        large = (Workload("as written", written, 0, device_only=True),) if written else ()
-        entry = Entry(replace(contract, workloads=(*contract.workloads, *large)), program)
-        source = Source(self._standard.source.path, "")  # a printer reads no Python
-        return Formula(source, self._target, (entry,))
 
     def _refused(self, contract: Contract, error: Exception) -> Migration:
         what = "lifted" if isinstance(error, NotLiftedError) else "scheduled"

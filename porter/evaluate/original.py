@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from porter.contract.contract import Contract
 from porter.evaluate.elsewhere import Taken, defined_elsewhere
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.side import Side, original_side
 from porter.findings import Finding
+from porter.rules.original import OwnCode
 from porter.source.build_macros import macros_of_build, said
 from porter.source.findings import finding
 from porter.source.headers import DiskHeaders
@@ -38,6 +42,16 @@ def read_original(source: Source, options: MigrateOptions) -> Side:
         pieces, notes = tuple(one.piece for one in taken), tuple(map(_of_another_file, taken))
         program = replace(program, elsewhere=pieces, findings=(*program.findings, *notes))
     return original_side(program, options.include_dirs, defines)
+
+
+def no_original(path: Path, own: OwnCode, contracts: Sequence[Contract], options: MigrateOptions) -> Side:
+    """Returns what stands in the place of an original where candidates are held to something else: an empty source at
+    `path`, with what the user says about builds, and the code that is its `own` all the same.
+    """
+    empty = parse(Source(path, ""), defines=options.defines)
+    called = own.functions.union(contract.entry.name for contract in contracts)
+    side = original_side(empty, options.include_dirs, options.defines)
+    return replace(side, own=replace(own, functions=called))
 
 
 def _of_another_file(taken: Taken) -> Finding:

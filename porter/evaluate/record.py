@@ -16,9 +16,9 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.evaluate.original import read_original
 from porter.evaluate.outcome import Fidelity
+from porter.evaluate.standard_answers import answers
 from porter.evaluate.standards import AgainstCuda, against_cuda, opened
 from porter.evaluate.study import Originals, Unproven
-from porter.evaluate.verify import answers
 from porter.oracle.golden_record import Golden
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode

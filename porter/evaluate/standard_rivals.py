@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract
 from porter.evaluate.answers import NativeAnswers
 from porter.evaluate.python_rivals import PYTORCH, python_rivals
 from porter.evaluate.rivals import Meet, Rivals
+from porter.evaluate.standards import as_written
 from porter.native.place import Place
 from porter.native.session import Session
 from porter.oracle.standard import Standard
-
-_SEED = 77_017
 
 
 def of_standard(standard: Standard) -> Meet:
@@ -29,6 +28,5 @@ def of_standard(standard: Standard) -> Meet:
 
 def _python(standard: Standard, contract: Contract, session: Session) -> Rivals:
     baselines = python_rivals(standard.source.path, contract, session)
-    written = standard.written_sizes(contract)
-    workloads = (Workload("as written", written, _SEED, device_only=True),) if written else ()
+    workloads = as_written(standard, contract)
     return Rivals(NativeAnswers(contract, baselines[PYTORCH], standard.construction), baselines, workloads)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.contract.asked import check_sizes
+from porter.contract.contract import Contract, Workload
 from porter.contract.reader import load_contracts
 from porter.errors import InputError
 from porter.evaluate.bench import limits
@@ -22,6 +23,7 @@ from porter.source.encoding import read_text
 from porter.source.text import Source
 
 _TOML, _PYTHON = ".toml", ".py"
+_SEED = 77_017
 _SAYS_SO = frozenset(("reference", "Model"))
 
 
@@ -65,6 +67,12 @@ def opened(against: Path, options: MigrateOptions) -> Iterator[Standard]:
         if options.sizes:
             check_sizes(options.sizes, standard.contracts(), against)
         yield standard
+
+
+def as_written(standard: Standard, contract: Contract) -> tuple[Workload, ...]:
+    """Returns the workload for a device at the sizes that a standard is written for; empty where it names none."""
+    written = standard.written_sizes(contract)
+    return (Workload("as written", written, _SEED, device_only=True),) if written else ()
 
 
 def named_source(against: Path) -> Path:

@@ -5,44 +5,32 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial, reduce
 from pathlib import Path
 
 from porter.backend import Backend, Port, Target
-from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
 from porter.evaluate.admission import not_admitted
 from porter.evaluate.bench import bench
 from porter.evaluate.calling import Called
 from porter.evaluate.candidate import candidate_port
-from porter.evaluate.choices import deciding, examined
-from porter.evaluate.device_sizes import DeviceSizes
-from porter.evaluate.doubt import unsound
 from porter.evaluate.environment import environment
-from porter.evaluate.judge import judge
-from porter.evaluate.judging import Judging, of_judgement
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.original import read_original
-from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refused, Verified
+from porter.evaluate.original import no_original, read_original
+from porter.evaluate.outcome import Equal, Fidelity, Outcome, Refused
 from porter.evaluate.ported import Candidates
-from porter.evaluate.prove import Proof, with_caveat
-from porter.evaluate.rehearsal import rehearsals
+from porter.evaluate.prove import Proof
 from porter.evaluate.rivals import of_cuda
-from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed
+from porter.evaluate.standard_answers import StandardAnswers
 from porter.evaluate.standard_rivals import of_standard
 from porter.evaluate.standards import AgainstCuda, against_cuda, opened
-from porter.evaluate.telling import Held, Telling, telling
 from porter.evaluate.unexecuted import with_unexecuted
 from porter.evaluate.verdict import Verdict
 from porter.findings import Finding
-from porter.oracle.reference import Reference
 from porter.oracle.standard import Standard
 from porter.registry import find_backend, find_target
 from porter.rules.original import OwnCode
-from porter.source.parse import parse
 from porter.source.text import Source
 
 
@@ -52,11 +40,16 @@ def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Pr
     That is a CUDA source, also one in a Python file; a contract that names its reference; a Python reference; or
     recorded answers. Raises `InputError` for a file that cannot be used as it is.
     """
-    begin = time.monotonic()
     progress(f"reading {candidate.name}")
+    port = candidate_port(candidate, find_backend(options.target), options.include_dirs)
+    return verify_port(port, against, options, progress)
+
+
+def verify_port(port: Port, against: Path, options: MigrateOptions, progress: Progress) -> Verdict:
+    """Returns the verdict on a candidate whose files were read, the one that is called first."""
+    begin = time.monotonic()
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
-    port = candidate_port(candidate, backend, options.include_dirs)
     verdict = _Trial(port, backend, target, _first(options), progress).against(against)
     if options.fidelity is not Fidelity.EMULATED and isinstance(verdict.outcome, Equal):
         verdict = _Trial(port, backend, target, options, progress).against(against)
@@ -75,25 +68,6 @@ def _first(options: MigrateOptions) -> MigrateOptions:
     if options.fidelity is Fidelity.EMULATED:
         return options
     return replace(options, fidelity=Fidelity.EMULATED, timed=False)
-
-
-def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> tuple[Reference, str]:
-    """Returns what `standard` answers to the workloads of a judgement, and what it has no answer to."""
-    if standard.recorded is not None:
-        return standard.reference(contract), ""
-    chosen = {symbol: size for symbol, size in options.sizes.items() if symbol in contract.symbols}
-    sized = (replace(w, sizes={**w.sizes, **chosen}) for w in contract.workloads if not w.device_only)
-    here = replace(contract, workloads=tuple(sized))
-    judging = _judging(contract, options)
-    drawn = judging.reseeded(here)
-    further = judging.further(drawn, partial(standard.sizes_near, drawn))
-    axes = judging.reseeded(replace(drawn, workloads=standard.other_axes(drawn))).workloads
-    found = examined(drawn, standard.reference, of_judgement((*further, *axes)))
-    return found.reference, found.left_out
-
-
-def _judging(contract: Contract, options: MigrateOptions) -> Judging:
-    return Judging(options.seed or 0, options.sizes, edges=not contract.reference and options.contract is None)
 
 
 @dataclass(frozen=True)
@@ -133,8 +107,7 @@ class _Trial:
     def held_to(self, standard: Standard) -> Verdict:
         """Held to a standard that is no source: its contracts are all there is."""
         contracts = standard.contracts()
-        called = standard.own.functions.union(contract.entry.name for contract in contracts)
-        original = self._no_original(replace(standard.own, functions=called))
+        original = no_original(self.port.files[0].source.path, standard.own, contracts, self.options)
         broken = self._broken(original.own)
         if refused := self._refused(broken):
             return self._verdict(standard.source, refused, (), broken, ())
@@ -160,43 +133,9 @@ class _Trial:
     def _proof(self, contract: Contract, standard: Standard, candidates: Candidates) -> Proof:
         """The candidate held to one contract."""
         self.progress(f"asking {standard.source.path.name}")
-        reference, left_out = answers(standard, contract, self.options)
+        asked = StandardAnswers.of(standard, contract, self.options)
         self.progress(f"running {self.port.files[0].name}")
-        outcome: Outcome
-        if because := unsound(reference):
-            outcome = NotVerified(because)
-        elif null := passing_null(reference):
-            outcome = NotVerified(TOLD_BY_NOTHING.format(null))
-        else:
-            at = rehearsals(contract, self.options.sizes, standard.written_sizes(contract), standard.construction)
-            if isinstance(candidates, tuple):
-                device = DeviceSizes(candidates, at, _judging(contract, self.options))
-                outcome = judge(reference, candidates, is_trusted=False)
-                outcome = device.named(outcome, reference.habits) if isinstance(outcome, Verified) else outcome
-                if isinstance(outcome, Verified) and standard.recorded is None:
-                    reference, outcome = self._told(standard, device, reference, outcome)
-            else:
-                outcome = candidates
-        port = outcome.coverage if isinstance(outcome, Verified) else NOT_MEASURED
-        entry = EntryOutcome(reference.contract, outcome, branches=Branches(reference.coverage, port))
-        return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
-
-    def _told(self, standard: Standard, device: DeviceSizes, reference: Reference, verified: Verified) -> Held:
-        """The verdict where the candidate's numbers tell, too, and where it asks for what it asks for on a device."""
-        candidates = tuple(device.candidates)
-
-        def hold(contract: Contract) -> Held | None:
-            answer = standard.reference(contract)
-            if unsound(answer):
-                return None
-            answer = deciding(contract, answer)
-            return answer, judge(answer, candidates, is_trusted=False)
-
-        asked = Telling(candidates, standard.reference, hold)
-        reference, outcome = asked.held(
-            reference, verified, telling(reference, candidates, frozenset(), device.judging)
-        )
-        return device.held(reference, outcome, asked) if isinstance(outcome, Verified) else (reference, outcome)
+        return asked.proof(candidates)
 
     def _broken(self, own: OwnCode) -> tuple[Finding, ...]:
         """The rules that its text breaks, from the functions on that it is called by."""
@@ -206,11 +145,6 @@ class _Trial:
     def _refused(self, broken: tuple[Finding, ...]) -> Outcome | None:
         """Returns why the candidate is not run."""
         return not_admitted(broken, self.port, self.backend, self.target)
-
-    def _no_original(self, own: OwnCode) -> Side:
-        """Returns what stands where a port has its original: an empty source, with what the user says about builds."""
-        empty = parse(Source(self.port.files[0].source.path, ""), defines=self.options.defines)
-        return replace(original_side(empty, self.options.include_dirs, self.options.defines), own=own)
 
     def _verdict(
         self,

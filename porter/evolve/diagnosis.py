@@ -35,7 +35,7 @@ def scored_sizes(
     """The workloads with what must move at each; the seed's plan tells how large its results are."""
     found = []
     for contract, workload in workloads:
-        cost = backend.cost(subject.seed, subject.original, contract, workload, subject.target, place)
+        cost = subject.cost(backend, subject.seed, contract, workload, place)
         returned = cost.returned_bytes if isinstance(cost, Cost) else 0
         whole = isinstance(cost, Cost)
         found.append(ScoredSize(contract, workload, _needed(contract, workload) + returned, whole))

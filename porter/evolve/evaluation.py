@@ -10,6 +10,7 @@ once. Whoever evaluates, the same request about the same contents means the same
 from __future__ import annotations
 
 import hashlib
+from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -22,8 +23,9 @@ from porter.evaluate.speed import Measured
 from porter.evolve.candidate import File
 from porter.evolve.cost import Cost
 from porter.evolve.scored import Score
-from porter.evolve.subject import Subject
+from porter.evolve.subject import HeldTo, Subject
 from porter.launch_plan.wire import encode_portable
+from porter.source.encoding import read_text
 
 VERSION = 1  # of all records here: one that has another is refused
 _LONGEST_S = 1e6
@@ -45,9 +47,10 @@ class Program:
 class Problem:
     """Holds all that candidates are evaluated for: no file of the machine that asks is needed.
 
-    `files` are the CUDA source, which is called `source`, and the local headers that it includes, by the names that it
-    uses; `contracts` is the text of `contract.toml`, which a user wrote if `is_stated`. `seed` is the port that scores
-    are relative to. One run of a candidate may use `time_limit_s` seconds of processor time.
+    `files` are what candidates are `held_to`, which is called `source`: CUDA and the local headers that it includes, by
+    the names that it uses; a Python reference; or a recording, whose bytes are in base64. `contracts` is the text of
+    `contract.toml`, which a user wrote if `is_stated`. `seed` is what scores are relative to. One run of a candidate
+    may use `time_limit_s` seconds of processor time.
     """
 
     source: str
@@ -60,6 +63,7 @@ class Problem:
     is_stated: bool
     seed: Program
     time_limit_s: float
+    held_to: HeldTo = HeldTo.CUDA
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +169,10 @@ def content_of(record: Problem | Program | EvaluationRequest) -> bytes:
 
 def problem_of(subject: Subject) -> Problem:
     """Returns what candidates for `subject` are evaluated for, as another machine needs it."""
-    program, options = subject.original.program, subject.options
-    texts = (
-        *((piece.path.name, piece.text) for piece in program.elsewhere),
-        (program.source.path.name, program.source.text),
-        *((name, header.text) for name, header in program.headers),
-    )
+    options = subject.options
     return Problem(
-        program.source.path.name,
-        tuple(File(name, text) for name, text in dict(texts).items()),
+        subject.path.name,
+        tuple(File(name, text) for name, text in _texts(subject).items()),
         dumps(subject.contracts),
         subject.target.backend,
         subject.target.arch,
@@ -182,4 +181,19 @@ def problem_of(subject: Subject) -> Problem:
         options.contract is not None,
         Program(tuple(File(file.name, file.text) for file in subject.seed.files)),
         options.time_limit_s,
+        subject.held_to,
     )
+
+
+def _texts(subject: Subject) -> Mapping[str, str]:
+    if subject.held_to is HeldTo.RECORDING:
+        return {subject.path.name: b64encode(subject.path.read_bytes()).decode()}
+    if subject.held_to is HeldTo.PYTHON:
+        return {subject.path.name: read_text(subject.path)}
+    program = subject.original.program
+    texts = (
+        *((piece.path.name, piece.text) for piece in program.elsewhere),
+        (program.source.path.name, program.source.text),
+        *((name, header.text) for name, header in program.headers),
+    )
+    return dict(texts)

@@ -24,8 +24,10 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
 from porter.evaluate.outcome import Equal, Fidelity, NotBuilt, NotVerified, Outcome, Refused, Verified
 from porter.evaluate.ported import Candidates
-from porter.evaluate.prove import judged
+from porter.evaluate.prove import Proof, judged
 from porter.evaluate.speed import Measured
+from porter.evaluate.standard_answers import StandardAnswers
+from porter.evaluate.standards import opened
 from porter.evaluate.study import Originals, Studied, Unproven
 from porter.evolve.candidate import Candidate, File
 from porter.evolve.cost import Cost
@@ -38,7 +40,7 @@ from porter.evolve.evaluation import (
     problem_of,
 )
 from porter.evolve.scored import Measure, Score, Scored
-from porter.evolve.subject import Subject
+from porter.evolve.subject import HeldTo, Subject
 from porter.evolve.traits import Traits
 from porter.registry import find_backend
 from porter.simt.job import Built
@@ -94,6 +96,36 @@ class Scorer(Protocol):
         ...
 
 
+class Examiner(Protocol):
+    """Knows the right answers of one contract; several threads may hold candidates to them."""
+
+    @property
+    def contract(self) -> Contract:
+        """Returns what its answers are of."""
+        ...
+
+    def proof(self, candidates: Candidates) -> Proof:
+        """Returns what comes of a candidate."""
+        ...
+
+
+@dataclass(frozen=True)
+class _OfOriginal:
+    """An entry of a CUDA source, which was executed and can be believed."""
+
+    originals: Originals
+    studied: Studied
+
+    @property
+    def contract(self) -> Contract:
+        """Returns the contract whose workloads the original answered to."""
+        return self.studied.reference.contract
+
+    def proof(self, candidates: Candidates) -> Proof:
+        """The port held to the answers of the original."""
+        return judged(self.originals, self.studied, candidates)
+
+
 @dataclass(frozen=True)
 class LocalEvaluator:
     """Evaluates candidates for one subject on this machine; several threads may ask it at once.
@@ -104,8 +136,7 @@ class LocalEvaluator:
     subject: Subject
     problem: str
     backend: Backend
-    originals: Originals
-    studied: tuple[Studied, ...]
+    examiners: tuple[Examiner, ...]
     bench: Bench
     scorer: Scorer
 
@@ -122,7 +153,7 @@ class LocalEvaluator:
     def evaluate(self, program: Program, request: EvaluationRequest) -> Evaluation:
         """Returns what came of it. Never raises for anything a candidate does."""
         began = time.monotonic()
-        found = self._evaluated(port_of(program.files, self.subject.original.source.path.parent), request)
+        found = self._evaluated(port_of(program.files, self.subject.path.parent), request)
         seconds = round(time.monotonic() - began, 3)
         return replace(found, environment=self._environment, seconds=seconds)
 
@@ -132,19 +163,19 @@ class LocalEvaluator:
 
     def _evaluated(self, port: Port, request: EvaluationRequest) -> Evaluation:
         subject, to_beat = self.subject, request.to_beat
-        broken = self.backend.lint(port.files, subject.original.own)
+        broken = self.backend.lint(port.files, subject.own)
         refused = not_admitted(broken, port, self.backend, subject.target)
         if refused is not None:
             return Evaluation(_by_names(refused))
         ranked = self.scorer.score(port, to_beat) if request.score_first else None
         if ranked is not None and ranked.score is not None and not self.scorer.may_win(ranked.score, to_beat):
             return ranked.evaluation(NotVerified("it is slower than the best so far, and was not proven"))
-        contracts = [studied.reference.contract for studied in self.studied]
+        contracts = [examiner.contract for examiner in self.examiners]
         verified = Verified(())
         with self.backend.ready(port, subject.original, subject.target, self.bench, is_trusted=False) as ready:
             ported = Called(ready, subject.options.entry).candidates(contracts)
-            for studied, found in zip(self.studied, ported, strict=True):
-                outcome = self._outcome(studied, _uncompiled(found))
+            for examiner, found in zip(self.examiners, ported, strict=True):
+                outcome = examiner.proof(_uncompiled(found)).entry.outcome
                 if not isinstance(outcome, Verified):
                     return Evaluation(_by_names(outcome))
                 verified = verified.joined(outcome)
@@ -153,9 +184,6 @@ class LocalEvaluator:
                 return Evaluation(unbuilt)
         return ranked.evaluation(verified)
 
-    def _outcome(self, studied: Studied, found: Candidates) -> Outcome:
-        return judged(self.originals, studied, found).entry.outcome
-
 
 @contextmanager
 def local_evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: int = 1) -> Iterator[LocalEvaluator]:
@@ -163,18 +191,39 @@ def local_evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: 
 
     Raises `InputError` where what the judge draws shows the original itself unsound.
     """
+    problem = digest_of(content_of(problem_of(subject)))
+    backend = find_backend(subject.target.backend)
+    examining = _of_cuda if subject.held_to is HeldTo.CUDA else _of_standard
+    with (
+        bench(subject.options.cache, subject.options.time_limit_s, 2 * jobs) as place,  # a port is built at two widths
+        examining(subject, place, progress) as examiners,
+    ):
+        yield LocalEvaluator(subject, problem, backend, examiners, place, scorer)
+
+
+@contextmanager
+def _of_cuda(subject: Subject, place: Bench, progress: Progress) -> Iterator[tuple[Examiner, ...]]:
+    """The original, built and studied."""
     options, original = subject.options, subject.original
     headers = [header for _, header in original.headers]
     judging = Judging(options.seed or 0, options.sizes, options.draws_edges)
-    with bench(options.cache, options.time_limit_s, 2 * jobs) as place:  # a port is built at two widths
-        explicit = original.replaced(with_warp_barriers(original.program, headers))
-        originals = Originals(explicit, options.sizes, place, options.contract is not None, judging)
-        built = originals.begin(subject.contracts).result()
-        pairs = zip(subject.contracts, built, strict=True)
-        studied = tuple(_sound(originals, contract, one, progress) for contract, one in pairs)
-        problem = digest_of(content_of(problem_of(subject)))
-        backend = find_backend(subject.target.backend)
-        yield LocalEvaluator(subject, problem, backend, originals, studied, place, scorer)
+    explicit = original.replaced(with_warp_barriers(original.program, headers))
+    originals = Originals(explicit, options.sizes, place, options.contract is not None, judging)
+    built = originals.begin(subject.contracts).result()
+    pairs = zip(subject.contracts, built, strict=True)
+    yield tuple(_OfOriginal(originals, _sound(originals, contract, one, progress)) for contract, one in pairs)
+
+
+@contextmanager
+def _of_standard(subject: Subject, place: Bench, progress: Progress) -> Iterator[tuple[Examiner, ...]]:
+    """A Python reference, or a recording, asked for its answers."""
+    del place
+    with opened(subject.path, subject.options) as standard:
+        progress(f"asking {subject.path.name}")
+        examiners = tuple(StandardAnswers.of(standard, contract, subject.options) for contract in subject.contracts)
+        if unusable := next((f"{one.contract.name}: {one.unusable}" for one in examiners if one.unusable), ""):
+            raise InputError(f"{subject.path.name}: nothing can be improved: {unusable}")
+        yield examiners
 
 
 def scored(candidate: Candidate, evaluation: Evaluation, apart: Traits) -> Scored:

@@ -10,7 +10,7 @@ from porter.backend import Backend
 from porter.evaluate.migration import Progress
 from porter.evolve.evaluator import LocalEvaluator, Scorer, local_evaluator
 from porter.evolve.modelled import modelled_scorer
-from porter.evolve.subject import Subject
+from porter.evolve.subject import HeldTo, Subject
 from porter.evolve.timed import timed_scorer
 from porter.native.place import missing_device
 from porter.registry import find_backend
@@ -36,11 +36,12 @@ class ThisMachine:
 
 @contextmanager
 def scorer_of(subject: Subject, backend: Backend, *, own: bool) -> Iterator[Scorer]:
-    """Times where there is a device, else modelled costs.
+    """Times where there is a device, else modelled costs; these, too, of what is held to a recording, which has no
+    answers at the sizes of a device.
 
     With `own` the candidates are porter's, and share a process; else each has one.
     """
-    if missing_device():
+    if missing_device() or subject.held_to is HeldTo.RECORDING:
         with modelled_scorer(subject, backend) as modelled:
             yield modelled
         return

@@ -16,9 +16,11 @@ from porter.evolve.cost import Cost
 from porter.evolve.diagnosis import diagnosis
 from porter.evolve.evaluator import Ranked
 from porter.evolve.scored import Measure, Score
-from porter.evolve.subject import Subject
+from porter.evolve.subject import HeldTo, Subject
 
-_NO_COST = "there is no device to measure on, and the cost model of {} has no answer: {}"
+_NO_DEVICE = "there is no device to measure on"
+_RECORDED = "a recording has no answers at the sizes of a device, so that nothing is measured there"
+_NO_COST = "{}, and the cost model of {} has no answer: {}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,10 @@ def modelled_scorer(subject: Subject, backend: Backend) -> Iterator[ModelledScor
     with bench(options.cache, options.time_limit_s) as place:
         costs = _costs(subject, subject.seed, backend, place, workloads) if workloads else "there are no sizes"
         if isinstance(costs, str):
-            raise MachineError(_NO_COST.format(subject.target.backend, costs), "search on a machine with a device")
+            recorded = subject.held_to is HeldTo.RECORDING
+            message = _NO_COST.format(_RECORDED if recorded else _NO_DEVICE, subject.target.backend, costs)
+            hint = "search against the source of the recording" if recorded else "search on a machine with a device"
+            raise MachineError(message, hint)
         yield ModelledScorer(subject, backend, place, workloads, costs)
 
 
@@ -66,7 +71,7 @@ def _costs(
 ) -> tuple[Cost, ...] | str:
     costs = []
     for contract, workload in workloads:
-        cost = backend.cost(port, subject.original, contract, workload, subject.target, place)
+        cost = subject.cost(backend, port, contract, workload, place)
         if isinstance(cost, str):
             return cost
         costs.append(cost)

@@ -10,7 +10,7 @@ from pathlib import Path
 from porter.agent.build import Agent, open_agent, rule_plan
 from porter.agent.profile import Profile, profile_of_text
 from porter.agent.secret import find_key
-from porter.agent.task import Task, task
+from porter.agent.task import Given, Task, task
 from porter.evaluate.bench import Bench
 from porter.evaluate.scheduled import Formula
 from porter.evolve.axis import Axis
@@ -25,10 +25,14 @@ from porter.evolve.proposer import Proposer
 from porter.evolve.rewrite import RewriteProposer, Rewritten
 from porter.evolve.schedule import ScheduleProposer
 from porter.evolve.space import Space
-from porter.evolve.subject import Subject
+from porter.evolve.subject import HeldTo, Subject
+from porter.findings import Finding
 from porter.registry import find_backend
+from porter.source.encoding import read_text
+from porter.source.text import Source
 
 _RECORDING, _MODELS = "model", "models"
+_GIVEN = {HeldTo.CUDA: Given.CUDA, HeldTo.PYTHON: Given.PYTHON, HeldTo.RECORDING: Given.ANSWERS}
 
 
 def proposers_of(
@@ -52,7 +56,7 @@ def proposers_of(
         return space_of_files(backend, files, subject.target)
 
     def rewritten(files: Sequence[File]) -> tuple[Rewritten, ...]:
-        return backend.rewrites(port_of(files, subject.original.source.path.parent).files)
+        return backend.rewrites(port_of(files, subject.path.parent).files)
 
     schedule, kriging, rewrite = ScheduleProposer(space, around), KrigingProposer(space), RewriteProposer(rewritten)
     of_rules: tuple[Proposer, ...] = (schedule, kriging, rewrite, rule_plan(space, around, axes))
@@ -68,13 +72,22 @@ def task_of(subject: Subject, axes: tuple[Axis, ...], place: Bench) -> Task:
     """Returns what models are told of `subject`, whose seed `place` plans; candidates are told apart by `axes`."""
     backend = find_backend(subject.target.backend)
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
-    # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
-    findings = backend.port(original.program, headers, subject.target).findings
+    findings: tuple[Finding, ...] = ()
+    if subject.held_to is HeldTo.CUDA:
+        # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
+        findings = backend.port(original.program, headers, subject.target).findings
     scored = scored_sizes(subject, backend, subject.workloads, place)
     return task(
-        backend, subject.target, original.source, headers,
-        contracts=subject.contracts, scored=scored, findings=findings, axes=axes,
+        backend, subject.target, _shown(subject), headers,
+        contracts=subject.contracts, scored=scored, findings=findings, axes=axes, given=_GIVEN[subject.held_to],
     )  # fmt: skip
+
+
+def _shown(subject: Subject) -> Source | None:
+    """Returns what candidates are held to, as a model reads it; a recording holds nothing to read."""
+    if subject.held_to is HeldTo.PYTHON:
+        return Source(subject.path, read_text(subject.path))
+    return subject.original.source if subject.held_to is HeldTo.CUDA else None
 
 
 def agent_of(

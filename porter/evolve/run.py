@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.agent.profile import Profile
-from porter.backend import Port
 from porter.errors import InputError, PorterError
 from porter.evaluate.bench import bench
-from porter.evaluate.migration import MigrateOptions, Migration, Progress
+from porter.evaluate.migration import MigrateOptions, Progress
 from porter.evaluate.scheduled import Formula, formula_of
+from porter.evaluate.standards import opened
 from porter.evolve.bandit import Prior
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
@@ -23,15 +23,17 @@ from porter.evolve.formula import NAME as FORMULA
 from porter.evolve.journal import NAME
 from porter.evolve.local import ThisMachine
 from porter.evolve.loop import CandidateJudge, evaluate_all
-from porter.evolve.ports import space_of_port
+from porter.evolve.ports import space_of_files, space_of_port
 from porter.evolve.proposer import Member
 from porter.evolve.proposers import about_models, agent_of, closing, models_about, proposers_of
 from porter.evolve.replay import replayed, searching
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.state import State
-from porter.evolve.subject import ORIGINAL, Subject, about_of, is_kept, keep, kept
+from porter.evolve.subject import ORIGINAL, Beginning, HeldTo, Subject, kept
 from porter.evolve.traits import MECHANISM, preset_of, traits
+from porter.lift.nodes import NotLiftedError
 from porter.measure.deadline import Deadline, OutOfTime
+from porter.oracle.python_reference import PythonStandard
 from porter.registry import find_backend
 from porter.schedule.polynomial import NotSchedulableError
 
@@ -102,11 +104,12 @@ def choosing(jobs: int) -> SearchOptions:
 
 
 def improve(
-    migration: Migration, options: MigrateOptions, wanted: SearchOptions, folder: Path, progress: Progress
+    beginning: Beginning, options: MigrateOptions, wanted: SearchOptions, folder: Path, progress: Progress
 ) -> Improved:
-    """Search for what is better than the port of `migration`, in the run's `folder`, which must not hold a run.
+    """Search for what is better than the seed of `beginning`, in the run's `folder`, which must not hold a run.
 
-    Raises `InputError` where nothing of the port is verified, and `MachineError` where a device cannot be used.
+    Raises `InputError` where a run is there or the files cannot be kept, and `MachineError` where nothing scores
+    candidates.
     """
     if (folder / NAME).exists():
         if not wanted.again:
@@ -114,25 +117,25 @@ def improve(
                 f"{folder}: holds a search already",
                 f"go on with it by --resume or `porter resume {folder}`, or name another --out",
             )
-        if _is_of(migration, options, folder):
+        if _is_of(beginning, folder):
             return resume(
                 folder, options, wanted.budget, wanted.jobs, progress, wanted.model, wanted.tell, wanted.evaluators
             )
         shutil.rmtree(folder)
-    about = keep(migration, options, folder)
-    port = Port(migration.files, ())
-    return _run(kept(folder, about, port, options), about, wanted, folder, progress)
+    beginning.keep(folder)
+    about = beginning.about
+    return _run(kept(folder, about, beginning.seed, options), about, wanted, folder, progress)
 
 
-def _is_of(migration: Migration, options: MigrateOptions, folder: Path) -> bool:
-    """Returns whether the search in `folder` can go on as one for the port of `migration`."""
+def _is_of(beginning: Beginning, folder: Path) -> bool:
+    """Returns whether the search in `folder` can go on as one from `beginning`."""
     try:
         state = replayed(folder).state
     except InputError:  # nothing was begun, or another version of porter began it
         return False
-    about = about_of(migration, options)
-    same = {name: state.settings.about.get(name) for name in about} == about and is_kept(migration, folder)
-    return same and seed_of(state) in (None, files_of(Port(migration.files, ())))
+    about = beginning.about
+    same = {name: state.settings.about.get(name) for name in about} == about and beginning.is_kept(folder)
+    return same and seed_of(state) in (None, files_of(beginning.seed))
 
 
 def seed_of(state: State) -> tuple[File, ...] | None:
@@ -196,12 +199,15 @@ def _searched(
     subject: Subject, about: Mapping[str, str], wanted: SearchOptions, folder: Path, progress: Progress
 ) -> Improved:
     backend = find_backend(subject.target.backend)
-    space = space_of_port(backend, subject.original, subject.target)
+    if subject.is_given:
+        space = space_of_files(backend, files_of(subject.seed), subject.target)
+    else:
+        space = space_of_port(backend, subject.original, subject.target)
     agent = agent_of(wanted.model, wanted.budget, subject.options.environment, folder, wanted.tell)
     apart = traits(wanted.axes, backend, files_of(subject.seed))
     formula = _formula(subject, progress)
-    if formula is None and wanted.only:
-        raise InputError(f"{subject.original.source.path}: its formula is not known", "search with --follow kernels")
+    if formula is None and FORMULA in wanted.only:
+        raise InputError(f"{subject.path}: its formula is not known", "search with --follow kernels")
     options = subject.options
     with (
         wanted.evaluators.open(subject, wanted.at_once, progress, own=agent is None) as evaluator,
@@ -240,12 +246,24 @@ def _formula(subject: Subject, progress: Progress) -> Formula | None:
     deadline = Deadline(_LIFTING_S)
     try:
         with deadline.running():
-            options = replace(subject.options, deadline=deadline)
-            formula = formula_of(subject.original.source, subject.target, options, progress)
+            formula = _lifted(subject, deadline, progress)
         formula.port()
-    except (NotSchedulableError, PorterError, OutOfTime):
+    except (NotLiftedError, NotSchedulableError, PorterError, OutOfTime):
         return None
     return formula
+
+
+def _lifted(subject: Subject, deadline: Deadline, progress: Progress) -> Formula:
+    options = replace(subject.options, deadline=deadline)
+    if subject.held_to is HeldTo.CUDA:
+        return formula_of(subject.original.source, subject.target, options, progress)
+    if subject.held_to is HeldTo.RECORDING or options.contract is not None:
+        raise NotLiftedError("only a module that says itself how it is called is lifted")
+    from porter.evaluate.module_lift import formula_of_module  # noqa: PLC0415 - which takes PyTorch
+
+    with opened(subject.path, options) as standard:
+        assert isinstance(standard, PythonStandard)
+        return formula_of_module(standard, subject.contracts[0], subject.target)
 
 
 def _check_scores(folder: Path, about: Mapping[str, str], measured: Mapping[str, str]) -> None:

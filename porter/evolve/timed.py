@@ -23,14 +23,16 @@ from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.ported import Candidates
-from porter.evaluate.rivals import Rivals, of_cuda
+from porter.evaluate.rivals import Meet, Rivals, of_cuda
 from porter.evaluate.speed import Measured, NotMeasured
+from porter.evaluate.standard_rivals import of_standard
+from porter.evaluate.standards import opened
 from porter.evaluate.timing import Ready, Stopwatch
 from porter.evolve.cost import Cost
 from porter.evolve.diagnosis import diagnosis
 from porter.evolve.evaluator import MEASURES, Ranked
 from porter.evolve.scored import Measure, Score
-from porter.evolve.subject import Subject
+from porter.evolve.subject import HeldTo, Subject
 from porter.measure.interleave import StopRule
 from porter.native.place import Place
 from porter.native.place import place as device_place
@@ -124,9 +126,7 @@ class TimedScorer:
         subject, costs, said = self._subject, list[Cost](), list[str]()
         for entry in self._entries:
             for workload in entry.workloads:
-                cost = self._backend.cost(
-                    port, subject.original, entry.contract, workload, subject.target, self.planning
-                )
+                cost = subject.cost(self._backend, port, entry.contract, workload, self.planning)
                 if isinstance(cost, str):
                     return (), f"no model: {cost}"
                 costs.append(cost)
@@ -198,18 +198,29 @@ def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[T
     with (
         device_place(options.cache, options.time_limit_s, options.environment) as whole,
         bench(compiled, options.time_limit_s) as planning,
+        _meeting(subject) as meet,
         whole.session() as oracle,
         whole.in_one_process(compiled / backend.name) if own else nullcontext(whole) as place,
         backend.on_device(subject.seed, subject.original, subject.target, place) as native,
     ):
         oracle.start()
-        met = of_cuda(subject.original, None)(subject.contracts, place, oracle)
+        met = meet(subject.contracts, place, oracle)
         seeds = Called(native, options.entry).candidates(subject.contracts)
         seed = secrets.randbits(32) if own else None
         ready = zip(subject.contracts, met, seeds, strict=True)
         made = partial(_Entry, fidelity=native.fidelity, seed=seed)
         entries = [_entry(subject, contract, _patient(rivals, oracle), one, made) for contract, rivals, one in ready]
         yield TimedScorer(subject, backend, place, planning, entries)
+
+
+@contextmanager
+def _meeting(subject: Subject) -> Iterator[Meet]:
+    """Says who knows the right answers at the sizes of a device."""
+    if subject.held_to is HeldTo.CUDA:
+        yield of_cuda(subject.original, None)
+        return
+    with opened(subject.path, subject.options) as standard:
+        yield of_standard(standard)
 
 
 def _entry(

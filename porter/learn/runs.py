@@ -15,12 +15,15 @@ from porter.agent.task import Task
 from porter.contract.reader import load_contracts
 from porter.evaluate.bench import bench
 from porter.evaluate.migration import MigrateOptions
+from porter.evolve.evaluator import port_of
 from porter.evolve.journal import NAME
 from porter.evolve.proposer import Member, Request
 from porter.evolve.proposers import task_of
 from porter.evolve.replay import replayed
+from porter.evolve.run import seed_of
 from porter.evolve.settings import Settings
-from porter.evolve.subject import CONTRACT, ORIGINAL, kept
+from porter.evolve.state import State
+from porter.evolve.subject import CONTRACT, ORIGINAL, HeldTo, held_to_of, kept
 from porter.learn.steps import Prompt, Step, Work, no_prompt, steps
 from porter.source.encoding import read_text
 
@@ -43,12 +46,12 @@ class Asked:
 def steps_of_run(folder: Path, options: MigrateOptions, *, with_prompts: bool = True) -> Iterator[Step]:
     """Yields the steps of the search in `folder`, which is replayed first; nothing is evaluated.
 
-    For prompts the source is ported once more, and what the port launches is planned. `options` hold the cache and the
-    limit for that. Raises `InputError` where the folder holds no search, or not what that was about.
+    For prompts what the search began with is planned, and a CUDA source is ported once more. `options` hold the cache
+    and the limit for that. Raises `InputError` where the folder holds no search, or not what that was about.
     """
     read = replayed(folder)
     settings = read.state.settings
-    prompt: Prompt = Asked(_task(folder, settings, options)) if with_prompts else no_prompt
+    prompt: Prompt = Asked(_task(folder, read.state, options)) if with_prompts else no_prompt
     return steps(read.lines, _work(folder, settings), prompt)
 
 
@@ -67,11 +70,14 @@ def _work(folder: Path, settings: Settings) -> Work:
     if not category and contract.exists():
         category = load_contracts(contract)[0].category
     name = about.get("source", folder.name)
-    text = read_text(original / name) if (original / name).is_file() else ""
+    is_text = held_to_of(about) is not HeldTo.RECORDING and (original / name).is_file()
+    text = read_text(original / name) if is_text else ""
     return Work(_name(folder), name, category, about.get("target", ""), about.get("arch", ""), text)
 
 
-def _task(folder: Path, settings: Settings, options: MigrateOptions) -> Task:
-    subject = kept(folder, settings.about, None, options)
+def _task(folder: Path, state: State, options: MigrateOptions) -> Task:
+    settings, files = state.settings, seed_of(state)
+    seed = port_of(files, folder / ORIGINAL) if files else None
+    subject = kept(folder, settings.about, seed, options)
     with bench(options.cache, options.time_limit_s) as place:
         return task_of(subject, settings.axes, place)

@@ -42,12 +42,8 @@ def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[P
     Raises `InputError` for a path outside `root`, for one of `untouchable` (the user's own sources), for a file porter
     did not write (unless `force`) and for a folder that cannot be written, `MachineError` where the disk is full.
     """
+    check_outputs(texts, root, untouchable, force=force)
     known = _read_manifest(root)
-    own = {path.resolve() for path in untouchable}
-    for path in texts:
-        _check_place(path, root, own)
-        if not force:
-            _check_ours(path, known.get(_name(path, root), ""))
     digests = {_name(path, root): _digest(text.encode()) for path, text in texts.items()}
     either = {name: f"{known.get(name, '')} {digest}".strip() for name, digest in digests.items()}
     try:
@@ -57,6 +53,16 @@ def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[P
         _write_manifest(root, {**known, **digests})
     except OSError as error:
         raise unwritable(Path(error.filename or root), error, "choose another --out") from error
+
+
+def check_outputs(paths: Iterable[Path], root: Path, untouchable: Iterable[Path], *, force: bool) -> None:
+    """Raises the `InputError` that writing them would, before any work is done for it."""
+    known = _read_manifest(root)
+    own = {path.resolve() for path in untouchable}
+    for path in paths:
+        _check_place(path, root, own)
+        if not force:
+            _check_ours(path, known.get(_name(path, root), ""))
 
 
 def _read_manifest(root: Path) -> Mapping[str, str]:

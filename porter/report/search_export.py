@@ -13,7 +13,8 @@ from porter.evolve.candidate import File
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Measure
 from porter.evolve.settings import SEED
-from porter.evolve.subject import CONTRACT, ORIGINAL
+from porter.evolve.subject import CONTRACT, ORIGINAL, HeldTo, held_to_of
+from porter.oracle.golden import GOLDEN
 from porter.report.columns import markdown_table
 from porter.report.search_course import Course
 from porter.report.search_lineage import lineage
@@ -21,9 +22,15 @@ from porter.report.search_tables import lineage_table
 from porter.report.search_words import best_words, ending, factor, meaning, measured, title, visible
 from porter.source.encoding import read_text
 
+_ORIGINALS = {
+    HeldTo.CUDA: "the CUDA original",
+    HeldTo.PYTHON: "the Python reference",
+    HeldTo.RECORDING: "the recording",
+}
 
-def winner_texts(course: Course) -> Mapping[str, str]:
-    """The files of the folder by their path in it.
+
+def winner_texts(course: Course) -> Mapping[str, str | bytes]:
+    """The files of the folder by their path in it; a recording is bytes.
 
     Raises:
         InputError: nothing was verified, or the run does not keep what it was held to.
@@ -33,18 +40,18 @@ def winner_texts(course: Course) -> Mapping[str, str]:
         raise InputError(f"{course.folder}: nothing was verified, so there is nothing to export")
     port = _placed(best.candidate.files, "")
     main, seed_main = _called(best.candidate.files, ""), _called(seed.candidate.files, "seed")
-    others = {
+    original = _ORIGINALS[held_to_of(course.about)]
+    test = _render("test_port.py.j2", words=[_here(main), *_words(course, drafted=True)], original=original)
+    others: dict[str, str | bytes] = {
         **_placed(seed.candidate.files, "seed"),
         **_original(course),
-        "test_port.py": _render("test_port.py.j2", words=[_here(main), *_words(course, drafted=True)]),
-        "benchmark.py": _render(
-            "benchmark.py.j2",
-            seed=_here(seed_main),
-            best=_here(main),
-            words=list(_words(course, drafted=False)),
-        ),
-        "README.md": _readme(course, best, main),
+        "test_port.py": test,
+        "README.md": _readme(course, best, main, original),
     }
+    if held_to_of(course.about) is not HeldTo.RECORDING:  # recorded answers have no speed
+        words = list(_words(course, drafted=False))
+        names = {"seed": _here(seed_main), "best": _here(main), "original": original}
+        others["benchmark.py"] = _render("benchmark.py.j2", **names, words=words)
     if taken := sorted(port.keys() & others.keys()):
         raise InputError(
             f"{course.folder}: the best candidate has a file {taken[0]}, and so has what is exported with it"
@@ -52,7 +59,7 @@ def winner_texts(course: Course) -> Mapping[str, str]:
     return {**port, **others}
 
 
-def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
+def write_texts(texts: Mapping[str, str | bytes], folder: Path) -> list[Path]:
     """Write them into `folder`; gives their places. Raises `InputError` where it is not empty, or cannot be written."""
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -60,7 +67,7 @@ def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
         written = {folder / name: text for name, text in texts.items()}
         for place, text in written.items():
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, "utf-8", newline="")
+            place.write_bytes(text.encode() if isinstance(text, str) else text)
     except OSError as error:
         raise unwritable(Path(error.filename or folder), error) from error
     return list(written)
@@ -84,10 +91,12 @@ def _called(files: Sequence[File], below: str) -> str:
     return str(PurePosixPath(below, name))
 
 
-def _original(course: Course) -> dict[str, str]:
+def _original(course: Course) -> dict[str, str | bytes]:
     place = course.folder / ORIGINAL
-    found = {
-        f"{ORIGINAL}/{p.relative_to(place).as_posix()}": read_text(p) for p in sorted(place.rglob("*")) if p.is_file()
+    found: dict[str, str | bytes] = {
+        f"{ORIGINAL}/{p.relative_to(place).as_posix()}": p.read_bytes() if p.suffix == GOLDEN else read_text(p)
+        for p in sorted(place.rglob("*"))
+        if p.is_file()
     }
     for name in (course.about.get("source", ""), CONTRACT):
         if not name or f"{ORIGINAL}/{name}" not in found:
@@ -101,12 +110,14 @@ def _words(course: Course, *, drafted: bool) -> Iterator[str]:
     A contract that porter drafted is only for the former: a stated one also says at which sizes to time, a drafted one
     has but small ones.
     """
-    about = course.about
-    yield from (_text("--against"), _here(f"{ORIGINAL}/{about['source']}"))
-    yield from (_text("--include-dir"), _here(ORIGINAL))
-    if drafted or about.get("contract") == "user":
+    about, held_to = course.about, held_to_of(course.about)
+    standard = "--golden" if held_to is HeldTo.RECORDING else "--against"
+    yield from (_text(standard), _here(f"{ORIGINAL}/{about['source']}"))
+    if held_to is HeldTo.CUDA:
+        yield from (_text("--include-dir"), _here(ORIGINAL))
+    if about.get("contract") == "user" or (drafted and held_to is HeldTo.CUDA):
         yield from (_text("--contract"), _here(f"{ORIGINAL}/{CONTRACT}"))
-    if drafted and about.get("contract") != "user":
+    if drafted and about.get("contract") != "user" and held_to is HeldTo.CUDA:
         yield _text("--edges")
     for option in ("target", "arch", "entry"):
         if value := about.get(option):
@@ -124,7 +135,7 @@ def _here(path: str) -> str:
     return f"str(HERE / {_text(path)})"
 
 
-def _readme(course: Course, best: Member, main: str) -> str:
+def _readme(course: Course, best: Member, main: str, original: str) -> str:
     state, table = course.state, lineage_table(course, lineage(course))
     return _render(
         "winner.md.j2",
@@ -132,6 +143,8 @@ def _readme(course: Course, best: Member, main: str) -> str:
         best=best_words(course).capitalize(),
         meaning=meaning(course),
         main=main,
+        original=original,
+        can_be_timed=held_to_of(course.about) is not HeldTo.RECORDING,
         numbers=f"{factor(best.scored.score)}, {measured(course)}.",
         said=visible(best.scored.because),
         timed=course.measure is not Measure.MODELLED,

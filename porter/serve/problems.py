@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,7 +17,7 @@ from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.evaluation import Evaluator, Evaluators, Problem
 from porter.evolve.evaluator import port_of
 from porter.evolve.store import keepable
-from porter.evolve.subject import CONTRACT, ORIGINAL, Subject, about_of_port, kept
+from porter.evolve.subject import CONTRACT, ORIGINAL, HeldTo, Subject, about_of_port, kept
 from porter.launch_plan.wire import WireError, decode
 
 _MOST_OPEN = 8  # each has processes of its own, and on a device the answers that it knows
@@ -125,9 +126,25 @@ def subject_of(problem: Problem, folder: Path, options: MigrateOptions) -> Subje
     place = folder / ORIGINAL
     for file in files:
         (place / file.name).parent.mkdir(parents=True, exist_ok=True)
-        (place / file.name).write_text(file.text, "utf-8")
+        (place / file.name).write_bytes(_content(file, problem))
     about = about_of_port(
-        problem.source, problem.target, problem.arch, problem.defines, problem.entry, is_stated=problem.is_stated
+        problem.source,
+        problem.target,
+        problem.arch,
+        problem.defines,
+        problem.entry,
+        problem.held_to,
+        is_stated=problem.is_stated,
     )
     known = replace(options, time_limit_s=problem.time_limit_s)
     return kept(folder, about, port_of(problem.seed.files, place), known)
+
+
+def _content(file: File, problem: Problem) -> bytes:
+    """Returns the bytes of one of a problem's files. Raises `InputError` for a recording that is no base64."""
+    if problem.held_to is not HeldTo.RECORDING or file.name != problem.source:
+        return file.text.encode()
+    try:
+        return b64decode(file.text, validate=True)
+    except ValueError as error:
+        raise InputError(f"{file.name}: is no recording: {error}") from error

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
+    from porter.simt.job import Construction
     from porter.worker.kinds import WorkerKind
 
 
@@ -131,6 +132,8 @@ class MacaBackend:
         workload: Workload,  # noqa: ARG002
         target: Target,  # noqa: ARG002
         bench: Bench,  # noqa: ARG002
+        *,
+        construction: Construction | None = None,  # noqa: ARG002
     ) -> Cost | str:
         """None: nothing here compiles for the device, whose instructions are not published either."""
         return "nothing here compiles for the target, so that there are no instructions to count"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
+    from porter.simt.job import Construction
     from porter.worker.kinds import WorkerKind
 
 # The driver's interface to its devices; torch would say the same after seconds of importing.
@@ -128,12 +129,20 @@ class TritonBackend:
         return features(files[0].text)
 
     def cost(  # noqa: PLR0917 - a candidate, what is asked of it, and where
-        self, port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
+        self,
+        port: Port,
+        original: Side,
+        contract: Contract,
+        workload: Workload,
+        target: Target,
+        bench: Bench,
+        *,
+        construction: Construction | None = None,
     ) -> Cost | str:
         """By the instructions that Triton's compiler makes of what the module launches."""
         from porter_triton.cost import cost  # noqa: PLC0415 - only where there is no device
 
-        return cost(port, original, contract, workload, target, bench)
+        return cost(port, original, contract, workload, target, bench, construction)
 
     def ready(
         self,

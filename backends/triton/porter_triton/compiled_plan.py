@@ -7,7 +7,7 @@ import pickle
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from porter.evaluate.side import Side
 from porter.launch_plan.steps import Allocate, Compute, Constant, Input, LaunchPlan, TensorView
 from porter.launch_plan.steps import Launch as PlannedLaunch
 from porter.launch_plan.views import extent_bytes, item_bytes, used, views_of
-from porter.simt.job import Job, Limits, Run, ScalarValue, TensorValue, Value
+from porter.simt.job import Construction, Job, Limits, Run, ScalarValue, TensorValue, Value
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
 from porter_triton.proof import InterpretedPort, Module, devices_of
@@ -79,9 +79,15 @@ class CompiledPlan:
 
 
 def compiled_plan(  # noqa: PLR0917 - a candidate, what is asked of it, and where
-    port: Port, original: Side, contract: Contract, workload: Workload, target: Target, place: Bench
+    port: Port,
+    original: Side,
+    contract: Contract,
+    workload: Workload,
+    target: Target,
+    place: Bench,
+    construction: Construction | None = None,
 ) -> CompiledPlan | str:
-    """Returns what a call at `workload` launches, or why that is not told."""
+    """Returns what a call at `workload` launches, or why that is not told; a class is built as `construction` says."""
     with (
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
         ExitStack() as workers,
@@ -91,7 +97,7 @@ def compiled_plan(  # noqa: PLR0917 - a candidate, what is asked of it, and wher
         (found,) = Called(ready).candidates([contract])
         if not isinstance(found, tuple):
             return found.because
-        found[0].execute(job_of(contract, workload))
+        found[0].execute(replace(job_of(contract, workload), construction=construction))
         plan, kernels = ready.plans[0]
         return plan if isinstance(plan, str) else _compiled(plan, kernels, target, Path(name), cache)
 

@@ -12,6 +12,7 @@ from porter.contract.contract import Contract, Workload
 from porter.evaluate.bench import Bench
 from porter.evaluate.side import Side
 from porter.evolve.cost import Cost
+from porter.simt.job import Construction
 from porter_triton.compiled_plan import CompiledLaunch, CompiledPlan, compiled_plan
 from porter_triton.model.estimate import Estimate, estimate
 from porter_triton.model.ptx import parse
@@ -22,13 +23,19 @@ _NVIDIA = "sm_"
 
 
 def cost(  # noqa: PLR0917 - what the backend's method is asked
-    port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
+    port: Port,
+    original: Side,
+    contract: Contract,
+    workload: Workload,
+    target: Target,
+    bench: Bench,
+    construction: Construction | None = None,
 ) -> Cost | str:
     """The sum over the launches of a call at `workload`; in words where what is launched cannot be told, or walked."""
     chip = target.chip
     if chip is None or not target.arch.startswith(_NVIDIA):
         return f"there is no model of {target.arch}"
-    plan = compiled_plan(port, original, contract, workload, target, bench)
+    plan = compiled_plan(port, original, contract, workload, target, bench, construction)
     if isinstance(plan, str):
         return plan
     if not plan.launches:

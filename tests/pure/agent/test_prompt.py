@@ -1,6 +1,7 @@
 """Prompts hold what is known, in the order of its weight, and fit."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from porter.agent.changes import briefly, difference
 from porter.agent.model import UnansweredError
 from porter.agent.prompt import Material, fenced, size, written
 from porter.agent.question import estimated_tokens
+from porter.agent.task import Given
 from porter.agent.task import task as task_of
 from porter.evolve.candidate import File
 from porter.findings import Finding, Severity
@@ -53,6 +55,21 @@ def test_all_that_is_known_stands_in_it():
     assert "right, score 1.25 (95 %: 1.23 to 1.27)" in text
     assert text.count("both measured on the device") == 1
     assert "leaves out" not in text
+
+
+@pytest.mark.parametrize("given", list(Given))
+def test_a_model_is_told_what_its_program_is_held_to(given):
+    shown = None if given is Given.ANSWERS else File("scale.cu", CUDA)
+    made = replace(task(), original=shown, given=given)
+    system, user = (message.text for message in written(material(task=made), 10**6).messages)
+    others = [other.value for other in Given if other is not given]
+    assert given.value in system
+    assert not any(other in system for other in others)
+    assert (CUDA.strip() in user) == (given is not Given.ANSWERS)
+    assert ("# The CUDA original" in user, "# The PyTorch reference" in user) == (
+        given is Given.CUDA,
+        given is Given.PYTHON,
+    )
 
 
 def test_what_does_not_fit_goes_in_the_order_of_what_it_tells():

@@ -89,7 +89,7 @@ def test_what_is_slower_than_the_best_is_not_proven_and_not_verified():
     subject = Subject(
         original_side(source, (), ()), Port((), ()), TARGET, (CONTRACT,), MigrateOptions("triton", Path())
     )
-    evaluator = LocalEvaluator(subject, "", backend, None, (), None, Scores())  # nothing is there to prove by
+    evaluator = LocalEvaluator(subject, "", backend, (), None, Scores())  # nothing is there to prove by
     judge = CandidateJudge(evaluator, 0, traits(MECHANISM, backend, ()), frozenset({NAME}))
     (candidate,) = FormulaProposer(formula()).propose(request(count=1))
     told = judge.evaluate(candidate)

@@ -10,7 +10,7 @@ from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import KernelsVerified, NotVerified, Verified, Wrong
 from porter.evaluate.verify import verify
-from porter.evolve.subject import keep, kept
+from porter.evolve.subject import beginning_of, kept
 from porter.simt.compiler import missing_compiler
 
 SOURCE = """\
@@ -67,10 +67,10 @@ def test_a_launcher_is_verified_with_functions_of_another_file(library, target):
         "blocks_of, check, twice: as sizes.cpp beside its declaration defines it"
     ]
     assert not any("rounded" in file.text for file in migration.files if file.name.startswith("sizes"))
-    about = keep(migration, options, folder / "search")
-    assert [piece.path.name for piece in kept(folder / "search", about, None, options).original.program.elsewhere] == [
-        "sizes.cpp"
-    ]
+    beginning = beginning_of(migration, options)
+    beginning.keep(folder / "search")
+    subject = kept(folder / "search", beginning.about, None, options)
+    assert [piece.path.name for piece in subject.original.program.elsewhere] == ["sizes.cpp"]
 
 
 def test_a_port_that_does_without_such_a_function_is_wrong(library):

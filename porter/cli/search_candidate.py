@@ -1,0 +1,165 @@
+"""`porter search`: from a candidate that is right to a faster one, whoever wrote it and whatever answers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from porter.cli.build import Build, Built, built_for
+from porter.cli.console import Console
+from porter.cli.groups import spread
+from porter.cli.options import (
+    ArchOption,
+    DebugFlag,
+    JsonFlag,
+    LimitOption,
+    OnlyTargetOption,
+    Original,
+    QuietFlag,
+    SeedOption,
+    VerboseFlag,
+    check_writable,
+    drawn_seed,
+    named_path,
+)
+from porter.cli.search import (
+    AxesOption,
+    BaseUrlOption,
+    EvaluationsOption,
+    EvaluatorOption,
+    InFlightOption,
+    JobsOption,
+    ModelOption,
+    ModelSetOption,
+    ModelsOption,
+    PatienceOption,
+    RecordingOption,
+    ResumeFlag,
+    SecondsOption,
+    Spending,
+    TokensOption,
+    check_tokens,
+    model_of,
+    search_of,
+)
+from porter.cli.verify import AgainstOption, CandidateArgument, EntryOption, GoldenOption, allowing, shown, standard_of
+from porter.errors import DONE, FELL_SHORT
+
+if TYPE_CHECKING:
+    from porter.evolve.given import Better
+    from porter.report.document import Json
+
+SearchRoundsOption = Annotated[int, typer.Option("--rounds", metavar="N", min=1, help="Search for N rounds.")]
+SearchOutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out", "-o", metavar="DIR", parser=named_path, help="The folder for the best candidate and the run."
+    ),
+]
+
+
+@spread
+def search(
+    context: typer.Context,
+    *,
+    candidate: CandidateArgument,
+    against: AgainstOption = None,
+    golden: GoldenOption = None,
+    target: OnlyTargetOption = "",
+    arch: ArchOption = "",
+    original: Original,
+    build: Build,
+    entry: EntryOption = "",
+    limit: LimitOption = 60.0,
+    rounds: SearchRoundsOption = 40,
+    evaluations: EvaluationsOption = None,
+    seconds: SecondsOption = None,
+    tokens: TokensOption = None,
+    patience: PatienceOption = 15,
+    jobs: JobsOption = 0,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = "",
+    models: ModelsOption = None,
+    model_set: ModelSetOption = None,
+    recording: RecordingOption = None,
+    axes: AxesOption = "",
+    evaluator: EvaluatorOption = None,
+    in_flight: InFlightOption = 0,
+    resume: ResumeFlag = False,
+    seed: SeedOption = None,
+    out: SearchOutOption = Path("porter-out"),
+    quiet: QuietFlag = False,
+    verbose: VerboseFlag = False,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Search for a faster candidate, from one that is right by a CUDA source, a reference or a recording."""
+    from porter.evaluate.outcome import Verified
+    from porter.evaluate.standards import named_source
+    from porter.evolve.given import Given
+    from porter.measure.deadline import Deadline
+    from porter.registry import backend_of, find_backend
+    from porter.report.outputs import check_outputs, write_outputs
+
+    console: Console = context.obj
+    standard = standard_of(against, golden)
+    check_writable("--out", out)
+    asked = replace(
+        original.options((find_backend(target) if target else backend_of(candidate)).name),
+        arch=arch,
+        entry=entry,
+        seed=drawn_seed() if seed is None else seed,
+        deadline=Deadline(limit),
+    )
+    built = build.of(named_source(standard))
+    asked_model = model_of(model, base_url, models, model_set, recording)
+    check_tokens(asked_model, tokens)
+    wanted = search_of(
+        Spending(rounds, evaluations, seconds, tokens, patience).budget(),
+        seed,
+        jobs,
+        asked_model,
+        again=resume,
+        console=console,
+        axes=axes,
+        evaluators=evaluator or (),
+        in_flight=in_flight,
+    )
+    given = Given.read(candidate, standard, built_for(asked, built))
+    own = (*(file.source.path for file in given.port.files), named_source(standard))
+    check_outputs(given.paths(given.port.files, out), out, own, force=False)
+    with console.progress() as step:
+        first = given.verdict(step)
+    if not isinstance(first.outcome, Verified):
+        return shown(first, built, console)
+    with console.progress() as step:
+        better = given.searched(first, wanted, out / given.run, step)
+    is_right = isinstance(better.verdict.outcome, Verified)
+    texts = given.paths(better.files, out) if is_right else {}
+    write_outputs(texts, out, own, force=False)
+    _show(better, tuple(texts), built, console)
+    return DONE if is_right else FELL_SHORT
+
+
+def _show(better: Better, written: Sequence[Path], built: Built, console: Console) -> None:
+    """The best, how it was found, and the verdict on it."""
+    from rich.text import Text
+
+    from porter.report.improved import improved_document, improved_text
+    from porter.report.judgement import judgement_document, judgement_text
+
+    verdict = allowing(better.verdict, built, console)
+    if console.json:
+        outputs: list[Json] = [str(path) for path in written]
+        search_of_it = improved_document(better.improved)
+        console.document({**judgement_document(verdict), "outputs": outputs, "search": search_of_it})
+        return
+    console.show(judgement_text(verdict, console.view))
+    if written:
+        console.show(Text("\n".join(f"wrote {path}" for path in written)))
+    if not console.quiet:
+        console.show(improved_text(better.improved))
