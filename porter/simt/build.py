@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.compiler import Compiler, compiler, language_flags, missing_compiler, uses_torch
 from porter.simt.device_program import with_devices
-from porter.simt.failure import blamed, build_failure, error_lines, lines_behind, missing_header, only_driver_fails
+from porter.simt.failure import (
+    blamed,
+    build_failure,
+    error_lines,
+    fails_anyway,
+    lines_behind,
+    missing_header,
+    only_driver_fails,
+)
 from porter.simt.job import BuildFailure, BuildRequest, Built, Executable, Part
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
@@ -33,27 +41,34 @@ def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     is left out and tried by itself. What still fails is tried without what other files define, and then without
     functions of the source that it does not need. Raises `MachineError` when the machine has no C++ compiler.
     """
-    if not request.elsewhere:
-        return _build(request, cache)
-    built, alone = _build(request, cache), replace(request, elsewhere=())
-    failed = [i for i, one in enumerate(built) if not isinstance(one, Executable) or one.failure is not None]
-    again = _build(replace(alone, callees=tuple(request.callees[i] for i in failed)), cache) if failed else ()
-    return tuple(dict(zip(failed, again, strict=True)).get(i, one) for i, one in enumerate(built))
-
-
-def _build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     whole = unit(request, _found(), cache)
-    built = _unless_marked(whole, _built(whole))
-    again = dict[int, Built]()
-    for kinds, bare in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_callees)):
-        failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _kind(whole, i) in kinds]
-        again |= zip(failed, _bare(whole.calling(*(request.callees[i] for i in failed)), bare), strict=True)
-    whichever = tuple(_either(one, again.get(i)) for i, one in enumerate(built))
+    built = _whole(whole)
+    if request.elsewhere:
+        whole = unit(replace(request, elsewhere=()), _found(), cache)
+        built = _again(built, whole, _whole)
+    bare = built
+    for kinds, narrowed in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_callees)):
+        bare = _again(bare, whole, partial(_bare, narrowed=narrowed), kinds)
+    whichever = tuple(map(_either, built, bare))
     return with_devices(whole, whichever) if request.part is Part.HOST else whichever
 
 
-def _unless_marked(whole: Unit, built: tuple[Built, ...]) -> tuple[Built, ...]:
-    """`built`, in which what may not build for its marks is built without them."""
+def _again(
+    built: tuple[Built, ...],
+    whole: Unit,
+    make: Callable[[Unit], tuple[Built, ...]],
+    kinds: Collection[EntryKind] = tuple(EntryKind),
+) -> tuple[Built, ...]:
+    """`built`, with what `make` makes of those of these `kinds` that failed in their place."""
+    failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _kind(whole, i) in kinds]
+    made = make(whole.calling(*(whole.request.callees[i] for i in failed))) if failed else ()
+    anew = dict(zip(failed, made, strict=True))
+    return tuple(anew.get(i, one) for i, one in enumerate(built))
+
+
+def _whole(whole: Unit) -> tuple[Built, ...]:
+    """Each callee built from all of the text; what may not build for the marks of branches is built without them."""
+    built = _built(whole)
     marked = {(side.file, side.line) for side in whole.sides}
     marred = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and error_lines(one.log) & marked]
     if not marred:
@@ -85,7 +100,7 @@ def _built(whole: Unit) -> tuple[Built, ...]:
     if count == 1:
         return (_by_parameters(whole, done.log),)
     guilty = blamed(done.log)
-    if not guilty and not whole.calling().make().ok:  # whatever is called
+    if fails_anyway(done.log) or (not guilty and not whole.calling().make().ok):
         return (build_failure(done.log, whole.request),) * count
     return _apart(whole, guilty or range(count))
 
@@ -128,8 +143,10 @@ def _without_absent(bare: Unit, known: tuple[str, ...]) -> tuple[tuple[Built, ..
     built = _built(bare)
     for _ in range(_MOST_ROUNDS):
         if name := missing_header(built[0]):
-            absent = (*absent, name)
-            fewer: Unit | None = bare.treating_as_empty(name)
+            first = bare.treating_as_empty(name)
+            others = first.absent
+            absent = (*absent, name, *others)
+            fewer: Unit | None = reduce(Unit.treating_as_empty, others, first)
         else:
             fewer = bare.without_host_code(_failing(built)) if absent else None
         if fewer is None:
@@ -145,7 +162,7 @@ def _failing(built: Sequence[Built]) -> frozenset[tuple[str, int]]:
     return frozenset[tuple[str, int]]().union(*map(lines_behind, logs))
 
 
-def _either(whole: Built, bare: Built | None) -> Built:
+def _either(whole: Built, bare: Built) -> Built:
     """`bare` where it alone builds, with the reason; where neither does for want of a header, with both reasons."""
     if isinstance(whole, BuildFailure) and isinstance(bare, Executable):
         return replace(bare, failure=whole)

@@ -9,9 +9,12 @@ from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.translate import USER_MAIN
 
 DRIVER_FILE = "porter's driver"
+BEGUN = "porter's driver begins"
 
+# The compiler tells when it comes to the driver: what it complains of before has nothing to do with what is called.
 _FRAME = """
 #line 1 "{file}"
+#pragma message "{begun}"
 extern "C" const int porter_warp_size = {warp_size};
 extern "C" const bool porter_watched = {watched};
 {blocks}
@@ -43,6 +46,7 @@ def driver(request: BuildRequest, *, by_parameters: bool) -> str:
     blocks = [_block(i, c, scopes[i], by_parameters=by_parameters) for i, c in enumerate(callees)]
     return without_macros(_FRAME + _BLOCK + _LIST + _MENTION) + _FRAME.format(
         file=DRIVER_FILE,
+        begun=BEGUN,
         warp_size=request.warp_size,
         watched="true" if request.watched else "false",
         blocks="\n".join(blocks),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from porter.simt.driver import DRIVER_FILE
+from porter.simt.driver import BEGUN, DRIVER_FILE
 from porter.simt.job import BuildFailure, BuildRequest, Built
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
@@ -13,6 +13,7 @@ _PLACE = re.compile(r"^(?:In file included from |\s+from )?(?P<file>[^\n:]+):(?P
 _REQUIRED = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?:\s+required from ", re.MULTILINE)
 _EXPANDED = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: note: in expansion of macro ", re.MULTILINE)
 _DRIVER = re.compile(rf"{re.escape(DRIVER_FILE)} (?P<entry>\d+):\d+")
+_BEGUN = re.compile(rf"^{re.escape(DRIVER_FILE)}:[^\n]*{re.escape(BEGUN)}[^\n]*\n(?: [^\n]*\n)*", re.MULTILINE)
 _UNDEFINED = re.compile(
     r"^(?:\S*ld: )?(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>undefined reference to .*)$", re.MULTILINE
 )
@@ -22,6 +23,7 @@ _UNDEFINED_ANYWHERE = re.compile(r"undefined reference to .*$", re.MULTILINE)
 
 def build_failure(log: str, request: BuildRequest) -> BuildFailure:
     """The failure that `log` tells of. An error inside porter's headers is placed where the user's code led there."""
+    log = _BEGUN.sub("", log)
     own = {str(request.source.path), *(str(header.path) for _, header in request.headers)}
     error = _ERROR.search(log) or _UNDEFINED.search(log)
     if error is None:
@@ -61,6 +63,12 @@ def only_driver_fails(log: str) -> bool:
     """Returns whether every error of `log` lies in the driver, none in what it calls."""
     errors = list(_ERROR.finditer(log))
     return bool(errors) and all(error["file"].startswith(DRIVER_FILE) for error in errors)
+
+
+def fails_anyway(log: str) -> bool:
+    """Returns whether the compiler found an error before it came to the driver: the source fails whatever is called."""
+    error, begun = _ERROR.search(log), _BEGUN.search(log)
+    return error is not None and (begun is None or error.start() < begun.start())
 
 
 def blamed(log: str) -> frozenset[int]:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -56,6 +57,9 @@ _OF_A_PROGRAM = re.compile(
     r"|\.(?:rela)?\.?(?:text|data|rodata|bss|tdata|tbss|eh_frame|gcc_except_table|debug_\w+|note|group)(?:[.-].*)?"
     r"|\.(?:symtab|strtab|shstrtab|comment)|(?:\.rela)?porter_\w+"
 )
+_FILE_OF_RULE = re.compile(
+    r"(?:[^\s\\]|\\[^\n])+"
+)  # a name in a rule for make, in which a line goes on behind a backslash
 OUTSIDE = "outside"  # beside an executable that plans: what its host code calls and no launch needs, one a line
 VARIABLES = "variables"  # beside an executable of kernels: the symbols of its own static storage, one a line
 _MOST_NAMED = 3
@@ -222,7 +226,19 @@ class Unit:
                 shelf.put(entry, self.key)
             return done
 
-    def _compile(self, folder: Path) -> Diagnostics:
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The headers that are not there, by the names they are included with. The compiler stops at the first."""
+        with tempfile.TemporaryDirectory(prefix="porter-") as name:
+            folder = Path(name)
+            call(self.compiler, [*self._laid_out(folder), "-M", "-MG", "-MF", "included"], folder)
+            listed = folder / "included"
+            found = _FILE_OF_RULE.findall(listed.read_text() if listed.exists() else "")
+        named = (file.replace("\\ ", " ") for file in found[1:])  # the first is what depends on all others
+        return tuple(dict.fromkeys(name for name in named if not name.startswith("/")))
+
+    def _laid_out(self, folder: Path) -> list[str]:
+        """Writes what is compiled into `folder`. Returns the command line without what is to be made of it."""
         header = precompiled_header(self.compiler, list(self.flags), self.request.dialect, self.cache)
         sources = folder / "source" / _DEPTH
         sources.mkdir(parents=True)
@@ -230,10 +246,13 @@ class Unit:
         program = sources / "program.cpp"
         program.write_text(self._text)
         found = [f"-iquote{sources}", f"-I{sources}"]  # what is translated goes before the folders it comes from
-        flags = [*self.flags, "-include", str(header), *found, *self._options, "-ffunction-sections"]
+        return [*self.flags, "-include", str(header), *found, *self._options, "-ffunction-sections", str(program)]
+
+    def _compile(self, folder: Path) -> Diagnostics:
+        flags = self._laid_out(folder)
         is_device = self.request.part is Part.DEVICE
         apart = ["-fdata-sections"] if is_device else []
-        done = call(self.compiler, [*flags, *apart, "-S", str(program), "-o", "program.s"], folder)
+        done = call(self.compiler, [*flags, *apart, "-S", "-o", "program.s"], folder)
         if not done.ok:
             return done
         made = folder / "program.s"

@@ -8,7 +8,9 @@ import pytest
 
 from porter.contract.contract import Entry, EntryKind
 from porter.dialect import CUDA
+from porter.simt import unit
 from porter.simt.build import build
+from porter.simt.compiler import Compiler, Diagnostics, call
 from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Executable
 from porter.source.text import Source
 
@@ -35,6 +37,23 @@ def test_kernels_and_launchers_are_built_without_headers_and_host_functions_that
         assert isinstance(one, Executable)
         assert one.absent == ("nowhere/library.h", "other.h")
         assert one.failure.message == "nowhere/library.h: No such file or directory"
+
+
+def test_headers_that_are_missing_are_found_at_once(build_all, monkeypatch):
+    failed = list[str]()
+
+    def noted(found: Compiler, arguments: list[str], folder: Path) -> Diagnostics:
+        done = call(found, arguments, folder)
+        failed.extend(() if done.ok else [done.log])
+        return done
+
+    monkeypatch.setattr(unit, "call", noted)
+    names = tuple(f"nowhere/{n}.h" for n in range(5))
+    text = "".join(f"#include <{name}>\n" for name in names) + "__global__ void k(int* x) { *x = 5; }\n"
+    kernel, other = build_all(text, (EntryKind.KERNEL, "k"), (EntryKind.KERNEL, "k"))
+    assert isinstance(kernel, Executable)
+    assert (kernel.absent, kernel.path) == (names, other.path)
+    assert len(failed) == len(("the whole source", "its kernels alone"))  # the compiler stops at the first header
 
 
 def test_a_launcher_that_needs_what_is_missing_fails_for_that(build_all):
