@@ -33,6 +33,7 @@ from porter.schedule.strength import ONE
 from porter.schedule.values import OPERATOR, Values, identity, vanishes
 
 _COLUMNS = Axis.COLUMNS
+_BEYOND = Literal(Fraction((1 << 31) - 1))  # behind every column
 _HINTS = {Combine.SUM: "total", Combine.PRODUCT: "product", Combine.MAXIMUM: "largest", Combine.MINIMUM: "smallest"}
 
 
@@ -140,33 +141,36 @@ class _Held(_Plain):
 
 
 class _Place(Accumulator):
-    """The first extreme so far, and its column."""
+    """The first extreme so far of each lane, and where its tile starts; the first lane of all is told in the end."""
 
     def __init__(self, fold: ArgReduce, of_row: Values, rows: Axes) -> None:
         super().__init__(of_row, rows)
         if len(fold.loops) != 1:
             raise NotSchedulableError("the place of an extreme is sought over several axes")
         self._fold = fold
-        self._best = self.writer.let(self.outer, "best", Filled(identity(fold.combine), rows, self.writer.precision))
-        self._place = self.writer.let(self.outer, "place", Filled(Fraction(0), rows, DType.INT32))
+        tile = rows | {_COLUMNS}
+        start = Filled(identity(fold.combine), tile, self.writer.precision)
+        self._best = self.writer.let(self.outer, "best_lanes", start)
+        self._starts = self.writer.let(self.outer, "start_lanes", Filled(Fraction(0), tile, DType.INT32))
 
     def add(self, values: Values, tile: Tile) -> None:
-        combine, block = self._fold.combine, values.inner
+        combine, block, writer = self._fold.combine, values.inner, self.writer
         key = self.masked(ordered(values.named(self._fold.key), combine), identity(combine))
-        key = self.writer.let(block, "key", key)
-        here = self.writer.let(block, "best_here", Fold(combine, key, _COLUMNS))
-        index = self.writer.let(block, "place_here", FoldIndex(combine, key, _COLUMNS))
-        pair = (self._best, here) if combine is Combine.MAXIMUM else (here, self._best)
-        is_better = self.writer.let(block, "is_better", Compute("less", pair))
-        moved = Compute("add", (tile.start, index))
-        self.writer.again(block, self._place, Compute("select", (is_better, moved, self._place)))
-        self.writer.again(block, self._best, Compute("select", (is_better, here, self._best)))
+        key = writer.let(block, "key", key)
+        pair = (self._best, key) if combine is Combine.MAXIMUM else (key, self._best)
+        is_better = writer.let(block, "is_better", Compute("less", pair))
+        writer.again(block, self._starts, Compute("select", (is_better, tile.start, self._starts)))
+        writer.again(block, self._best, Compute("select", (is_better, key, self._best)))
 
-    def partial(self) -> tuple[Value, ...]:
-        return (self._best, self._place)
+    def partial(self) -> tuple[Name, Name]:
+        lanes = self.writer.points[self._fold.loops[0].name].lanes
+        assert lanes is not None
+        places = Compute("add", (self._starts, lanes))
+        return first_extreme(self._fold.combine, self._best, places, self.writer, self.outer)
 
     def finish(self, values: Values) -> dict[Node, Value]:
-        return {self._fold: payload(self._fold, self._place, values, self.writer, self.outer)}
+        _, place = self.partial()
+        return {self._fold: payload(self._fold, place, values, self.writer, self.outer)}
 
 
 class _Mean(Accumulator):
@@ -287,6 +291,15 @@ def least(fold: Reduce) -> Fraction | float:
 def ordered(key: Value, combine: Combine) -> Value:
     """Returns a key in which NaN is the extreme."""
     return Compute("select", (Compute("equal", (key, key)), key, Literal(-identity(combine))))
+
+
+def first_extreme(
+    combine: Combine, extremes: Value, places: Value, writer: KernelWriter, block: Block
+) -> tuple[Name, Name]:
+    """Returns the extreme of what lanes found, and the first of the places where they found it."""
+    best = writer.let(block, "best", Fold(combine, extremes, _COLUMNS))
+    chosen = Compute("select", (Compute("equal", (extremes, best)), places, _BEYOND))
+    return best, writer.let(block, "place", Fold(Combine.MINIMUM, chosen, _COLUMNS))
 
 
 def payload(fold: ArgReduce, place: Name, values: Values, writer: KernelWriter, block: Block) -> Value:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Combine
-from porter.ir.tile.expressions import Axis, Compute, Fold, Literal, Value
-from porter.schedule.accumulate import payload
+from porter.ir.tile.expressions import Axis, Compute, Fold, Value
+from porter.schedule.accumulate import first_extreme, payload
 from porter.schedule.host_values import Names
 from porter.schedule.kernel_writer import Block, KernelWriter
 from porter.schedule.loops import ArgReduce, Node, Reduce
@@ -19,7 +18,6 @@ from porter.schedule.statistics import Kind, Statistic
 from porter.schedule.values import Values
 
 _COLUMNS = Axis.COLUMNS
-_BEYOND = Literal(Fraction((1 << 31) - 1))  # no column lies there
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +55,7 @@ def combined(
     match statistic.kind, first:
         case Kind.PLACE, ArgReduce():
             extremes, places = loaded
-            best = let(block, "best", Fold(first.combine, extremes, _COLUMNS))
-            chosen = Compute("select", (Compute("equal", (extremes, best)), places, _BEYOND))
-            place = let(block, "place", Fold(Combine.MINIMUM, chosen, _COLUMNS))
+            _, place = first_extreme(first.combine, extremes, places, writer, block)
             return {first: payload(first, place, values, writer, block)}
         case Kind.MOMENTS, Reduce():
             counts, means, found = loaded

@@ -99,6 +99,7 @@ class KernelWriter:
         self._numbers: dict[str, None] = {}
         self._blocks: dict[str, None] = {}
         self._constants: dict[str, None] = {}
+        self._strides: dict[str, None] = {}
 
     def constant(self, polynomial: Polynomial) -> Value:
         """Returns a size for each value of which the kernel is compiled anew."""
@@ -191,7 +192,15 @@ class KernelWriter:
             if point.base is not None:
                 total.append(self._moved(point, point.base, factor))
         total += [self._scaled(lanes, factor) for lanes, factor in self._lanes(place)]
+        self._stride(place)
         return total[0] if len(total) == 1 else Compute("add", tuple(total))
+
+    def _stride(self, place: Linear) -> None:
+        """Notes which sizes tell where rows of neighbours begin."""
+        if any(factor.constant == 1 for _, factor in self._lanes(place)):
+            factors = [place.constant, *(factor for _, factor in place.terms)]
+            sizes = (self.size(factor) for factor in factors if factor.constant is None)
+            self._strides |= {size.name: None for size in sizes if isinstance(size, Name)}
 
     def pointer_within(self, tensor: str, place: Linear, outer: Block, steps: Steps) -> Value:
         """Returns what `pointer` does, in a window: what the steps of a loop share is added up in front of it."""
@@ -272,6 +281,7 @@ class KernelWriter:
             tuple(name for name in self._numbers if name not in self._sizes),
             (*self._constants, *self._blocks),
             block.body,
+            tuple(name for name in self._strides if name not in self._constants),
         )
 
     def _is_of_row(self, name: str) -> bool:

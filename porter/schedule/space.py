@@ -27,6 +27,9 @@ _ONE_EACH = 128  # programs that have a multiprocessor each, a power of two
 _PREFETCHED_BYTES = 131072  # of the shared memory of a multiprocessor
 _MOST_PARTS = 512
 _SHORT_ROW = 768  # points, below which a tile has several rows
+_SMALL_WINDOW = (
+    16  # points of a window along two axes, up to which tiles have eight rows: 2,611 us where two took 3,214
+)
 _HINTED = 6  # schedules that are tried with hints to the cache, too
 _ACCESS_BYTES = 16  # of the widest load or store
 _LONG_OPERATIONS = frozenset(("expm1", "log1p", "tanh", "erf", "sin", "cos"))  # each takes tens of instructions
@@ -142,7 +145,8 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         one_row = Schedule(Algorithm.FLAT, columns=width, warps=min(4, max(1, width // 32)))
         if _window_axes(nest) > 2:  # rows beside each other share less of what they read
             yield one_row
-        for points, warps in ((max(256, 2 * width), 4), (1024, 4), (2048, 8), (512, 4)):
+        tall = ((2048, 8),) if 1 < _window_points(nest, sizes) <= _SMALL_WINDOW else ()
+        for points, warps in (*tall, (max(256, 2 * width), 4), (1024, 4), (2048, 8), (512, 4)):
             if points > width:
                 yield Schedule(Algorithm.FLAT, rows=points // width, columns=width, warps=warps)
         yield one_row
@@ -159,6 +163,12 @@ def _window_axes(nest: Nest) -> int:
     """Returns along how many axes each point reduces what is around it, which takes registers."""
     windows = (part for result in nest.results for part in walk(result.body) if isinstance(part, Reduce))
     return max((len(window.loops) for window in windows), default=0)
+
+
+def _window_points(nest: Nest, sizes: Sizes) -> int:
+    """Returns how many points around it each point reduces."""
+    windows = (part for result in nest.results for part in walk(result.body) if isinstance(part, Reduce))
+    return max((extent(window.loops, sizes) for window in windows), default=1)
 
 
 def _computes_more_than_it_moves(nest: Nest) -> bool:

@@ -57,7 +57,10 @@ Statement = Let | Store | Loop | Await
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What one program does. `sizes` are whole numbers, `numbers` fractions, `blocks` constants of compilation."""
+    """What one program does. `sizes` are whole numbers, `numbers` fractions, `blocks` constants of compilation.
+
+    Rows whose elements are neighbours begin at multiples of `strides`, which are some of the sizes.
+    """
 
     name: str
     tensors: tuple[str, ...]
@@ -65,6 +68,7 @@ class Kernel:
     numbers: tuple[str, ...]
     blocks: tuple[str, ...]
     body: tuple[Statement, ...]
+    strides: tuple[str, ...] = ()
 
     @property
     def stored_tensors(self) -> frozenset[str]:

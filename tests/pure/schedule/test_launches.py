@@ -63,3 +63,18 @@ def test_tiles_of_kernels_that_are_compiled_before_stay_as_they_are():
     found = operator(ALL["softmax"], (), lambda _: STREAMED)
     (launch,) = found.launches
     assert (launch.blocks[0][1].text, launch.warps.text) == ("4096", "8")
+
+
+@pytest.mark.parametrize(
+    ("name", "schedule", "strides"),
+    [
+        ("softmax", STREAMED, {"columns"}),
+        ("column_mean", TILED, {"columns"}),
+        ("pointwise", FLAT, set()),  # one loop from the first element to the last
+        ("group_norm", HELD, {"width", "channels_width", "channels_width_per_groups", "channels_per_groups"}),
+    ],
+)
+def test_strides_are_the_sizes_that_tell_where_rows_begin(name, schedule, strides):
+    found = operator(ALL[name], (), lambda _: schedule, is_fitted=True)
+    (kernel,) = found.kernels
+    assert set(kernel.strides) == strides
