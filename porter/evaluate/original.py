@@ -22,13 +22,13 @@ from porter.source.unfinished import refuse_unfinished
 SET_MACRO, OF_ANOTHER_FILE = "PORT2015", "PORT2017"
 
 
-def read_original(source: Source, options: MigrateOptions) -> Side:
+def read_original(source: Source, options: MigrateOptions, within: Path | None = None) -> Side:
     """Returns the original as it is built, with the macros set that its headers show its build to set, and with what
-    other files of its library define of the functions that it declares.
+    other files of its library define of the functions that it declares. Headers lie `within` a folder, if one is named.
 
     Raises `PorterError` for a source that is cut off.
     """
-    headers, defines = DiskHeaders(options.include_dirs), options.defines
+    headers, defines = DiskHeaders(options.include_dirs, within), options.defines
     program = parse(source, headers=headers, defines=defines)
     if wanted := macros_of_build(program, headers):
         defines = (*defines, *wanted)

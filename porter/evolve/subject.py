@@ -198,7 +198,7 @@ def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: Mig
             raise InputError(f"{folder}: nothing says what it began with", "begin the search again")
         subject = Subject(no_original(path, own, contracts, known), seed, target, contracts, known, held_to, is_given)
         return replace(subject, constructions=_constructions(subject)) if held_to is HeldTo.PYTHON else subject
-    original = read_original(Source(path, read_text(path)), known)
+    original = read_original(Source(path, read_text(path)), known, within=folder / ORIGINAL)
     port = seed or backend.port(original.program, tuple(header for _, header in original.headers), target)
     return Subject(original, port, target, contracts, known, is_given=is_given)
 

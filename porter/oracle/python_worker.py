@@ -1,6 +1,7 @@
 """The child process that runs a Python reference, one question after the other.
 
 The reference is as little trusted as a candidate: it writes nowhere but in its own folder, and reaches nobody.
+On a server it reads nothing of others, either.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from porter.launch_plan.wire import encode
 from porter.oracle.python_module import Changes, Reference, Resized, moved, parameters_of, with_axes
 from porter.oracle.python_question import CHANGED, Ask, Described, Description, Question, decoded
 from porter.simt.job import Fault, FaultKind, ScalarValue, TensorValue, Value
-from porter.worker.confine import confine
+from porter.worker.confine import confine, python_and_system
+from porter.worker.environment import AMONG_OTHERS
 from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.records import encode_failure, encode_result
@@ -39,8 +41,9 @@ def serve(arguments: list[str]) -> None:
     """Serves until standard input ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the reference prints must not end up between frames
-    server = _Server(Path(arguments[0]))
-    confine(Path.cwd())
+    path = Path(arguments[0])
+    server = _Server(path)
+    confine(Path.cwd(), readable=(path.parent, *python_and_system()) if AMONG_OTHERS in os.environ else ())
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:
         for part in server.answer(pickle.loads(frame[SEAL_BYTES:])):

@@ -25,7 +25,9 @@ from porter.serve.problems import OpenProblems
 from porter.serve.protocol import DeviceReport, ServerReport
 from porter.serve.queue import DeviceQueue
 from porter.serve.service import Place, Service
+from porter.simt.compiler import let_read
 from porter.worker.confine import confine_reading, python_and_system
+from porter.worker.environment import AMONG_OTHERS
 
 if TYPE_CHECKING:
     import uvicorn
@@ -133,12 +135,16 @@ def _url(options: ServeOptions, listening: socket.socket) -> str:
 def _walls(cache: Path) -> Iterator[None]:
     """From here on this process, and all that it starts, reads builds, its temporary files and the system's alone.
 
-    A compiler that is asked to include the ledger, a key or a file of the user's finds nothing there.
+    A compiler that is asked to include the ledger, a key or a file of the user's finds nothing there, and does not see
+    which folders other processes work in.
     """
     with tempfile.TemporaryDirectory(prefix="porter-serve-", ignore_cleanup_errors=True) as name:
         tempfile.tempdir = os.environ["TMPDIR"] = name
         cache.mkdir(parents=True, exist_ok=True)
-        confine_reading(cache.resolve(), Path(name), *python_and_system())
+        readable = (cache.resolve(), Path(name), *python_and_system())
+        confine_reading(*readable)
+        os.environ[AMONG_OTHERS] = "1"
+        let_read(*(place for place in readable if place != Path("/proc")))
         yield
 
 

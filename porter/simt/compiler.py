@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ from porter.simt.conversions import CONVERSION_FLAGS
 from porter.simt.job import BuildRequest
 from porter.simt.owners import returns_owner
 from porter.source.standard import standard
+from porter.worker.confine import confine_reading
 
 ROOT = Path(__file__).parent
 RUNTIME = ROOT / "runtime"
@@ -55,6 +57,7 @@ _MACHINE = re.compile(
     re.MULTILINE,
 )
 _CALLS: set[subprocess.Popen[str]] = set()  # those that go on
+_readable: tuple[Path, ...] = ()  # by compilers, where somebody said so
 _STOPPED = signal.strsignal(signal.SIGXCPU) or ""
 
 
@@ -146,16 +149,7 @@ def call(found: Compiler, arguments: list[str], folder: Path, *, cpu_s: int = _C
     machine that failed.
     """
     confined = f'ulimit -S -t {cpu_s}; export LC_ALL=C.UTF-8; exec "$@"'
-    process = subprocess.Popen(
-        ["/bin/sh", "-c", confined, "sh", found.command, *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        process_group=0,
-    )
+    process = _begun(["/bin/sh", "-c", confined, "sh", found.command, *arguments], folder)
     _CALLS.add(process)
     try:
         log = process.communicate()[1]
@@ -164,6 +158,33 @@ def call(found: Compiler, arguments: list[str], folder: Path, *, cpu_s: int = _C
         if process.poll() is None:
             _end(process)
     return _diagnostics(subprocess.CompletedProcess(process.args, process.returncode, "", log), cpu_s)
+
+
+def let_read(*folders: Path) -> None:
+    """From here on compilers read files below `folders` only, whatever the sources that they are given include."""
+    global _readable  # noqa: PLW0603 - of the process, as all walls are
+    _readable = folders
+
+
+def _begun(command: list[str], folder: Path) -> subprocess.Popen[str]:
+    def begun() -> subprocess.Popen[str]:
+        if _readable:
+            confine_reading(*_readable)
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            process_group=0,
+        )
+
+    if not _readable:
+        return begun()
+    with ThreadPoolExecutor(1) as of_its_own:  # walls hold a thread and what it starts, for good
+        return of_its_own.submit(begun).result()
 
 
 def end_calls() -> None:

@@ -57,19 +57,23 @@ class DiskHeaders:
 
     A build names the folders of its headers, and most are above the sources, or an `include` beside or above them: the
     nearest such folder that has the header is taken for one. Others are anywhere in the repository: a header that is
-    there once cannot be another.
+    there once cannot be another. Where they are to lie `within` a folder, those outside are not there.
     """
 
     include_dirs: tuple[Path, ...] = ()
+    within: Path | None = None
 
     def __call__(self, name: str, includer: Source, /) -> Source | None:
         """The header that `includer` means by `name`; None when no folder has it."""
         for folder in (includer.path.parent, *self.include_dirs, *_above(includer.path, name)):
             path = Path(normpath(folder / name))  # `a/../a/x.h` is `a/x.h`: a header that includes itself so must end
-            if path.is_file():
+            if self._is_there(path):
                 return Source(path, read_text(path))
-        elsewhere = in_repository(name, includer.path)
+        elsewhere = in_repository(name, includer.path) if self.within is None else ()
         return Source(elsewhere[0], read_text(elsewhere[0])) if len(elsewhere) == 1 else None
+
+    def _is_there(self, path: Path) -> bool:
+        return path.is_file() and (self.within is None or path.resolve().is_relative_to(self.within.resolve()))
 
 
 def _above(path: Path, name: str) -> Iterator[Path]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 _LIBRARIES = "LD_LIBRARY_PATH"  # without which the Python of a cluster's module does not start
+AMONG_OTHERS = "PORTER_AMONG_OTHERS"  # set where what workers run is of several people, who are kept from each other
 
 
 def environment_of(work: Path) -> dict[str, str]:
@@ -14,5 +15,5 @@ def environment_of(work: Path) -> dict[str, str]:
     return {
         **{"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "HOME": folder, "TMPDIR": folder},
         **{"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
-        **({_LIBRARIES: os.environ[_LIBRARIES]} if _LIBRARIES in os.environ else {}),
+        **{name: os.environ[name] for name in (_LIBRARIES, AMONG_OTHERS) if name in os.environ},
     }

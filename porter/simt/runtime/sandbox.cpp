@@ -271,22 +271,23 @@ void allow_below(int ruleset, const char* path, unsigned long access) {
     close(rule.parent);
 }
 
-// What the system's libraries and programs read. Host code that plans reads nothing else: no answers that lie about.
-const char* const of_the_system[] = {"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev"};
+// What the system's libraries read. User code reads nothing else: no answers that lie about, nobody's sources. Of /proc it
+// reads nothing about other processes, whose command lines name folders.
+const char* const of_the_system[] = {"/usr", "/lib", "/lib64", "/etc", "/sys", "/dev", "/proc/self", "/proc/sys"};
+const char* const facts_of_the_system[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/stat"};
 
 bool install_landlock() {
     const long version = syscall(CREATE_RULESET, nullptr, 0, 1);
     if (version < 1) return false;
     const unsigned long truncate = version >= 3 ? TRUNCATE : 0;
-    const unsigned long reading = job.mode == JobMode::PLAN ? READ_FILE | READ_FOLDER : 0;
+    constexpr unsigned long reading = READ_FILE | READ_FOLDER;
     const unsigned long access = WRITE_FILE | REMOVE_AND_MAKE | (version >= 2 ? REFER : 0) | truncate | reading;
     const int ruleset = static_cast<int>(syscall(CREATE_RULESET, &access, sizeof access, 0));
     if (ruleset < 0) return false;
     allow_below(ruleset, work_directory, access);
     allow_below(ruleset, "/dev/null", WRITE_FILE | truncate);
-    if (reading != 0) {
-        for (const char* const place : of_the_system) allow_below(ruleset, place, reading);
-    }
+    for (const char* const place : of_the_system) allow_below(ruleset, place, reading);
+    for (const char* const file : facts_of_the_system) allow_below(ruleset, file, READ_FILE);
     const bool restricted = syscall(RESTRICT_SELF, ruleset, 0) == 0;
     close(ruleset);
     return restricted;

@@ -126,3 +126,13 @@ def test_a_library_may_call_its_own_headers_like_those_of_the_toolkit(tmp_path):
 def test_a_missing_header_that_is_called_like_the_toolkits_is_a_finding(tmp_path):
     found = parse(Source(tmp_path / "a.cu", '#include "cuda_utils.h"\n#include "cuda_fp16.h"\n'), headers=DiskHeaders())
     assert [f.message for f in found.findings if f.code == "PORT2002"] == ['"cuda_utils.h" was not found']
+
+
+def test_headers_that_have_to_lie_within_a_folder_are_not_found_outside(tmp_path):
+    source = project(tmp_path)
+    outside = tmp_path / "headers" / "lib" / "far.h"
+    (source.path.parent / "link.h").symlink_to(outside)
+    finder = DiskHeaders((tmp_path / "headers",), within=source.path.parent)
+    names = ("near.cuh", "lib/far.h", str(outside), "../headers/lib/far.h", "link.h")
+    assert [name for name in names if finder(name, source)] == ["near.cuh"]
+    assert all(DiskHeaders((tmp_path / "headers",))(name, source) for name in names)

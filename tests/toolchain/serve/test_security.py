@@ -1,17 +1,23 @@
 """What a server refuses: strangers, bodies that are none, names that lead elsewhere, and candidates that spy."""
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
+from porter.cli.options import cache_folder
+from porter.contract.toml import dumps
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.standards import opened as standard_at
 from porter.evolve.candidate import File
 from porter.evolve.evaluation import Problem, Program, content_of, digest_of
+from porter.evolve.subject import HeldTo
 from porter.launch_plan.wire import decode, encode_portable
 from porter.report.machine import _landlock_abi
 from porter.serve.access import MOST_BYTES
 from porter.serve.protocol import Failure
-from tests.toolchain.serve.server_process import PORT, PROBLEM, SECRET, program, request
+from tests.toolchain.serve.server_process import PORT, PROBLEM, SECRET, SOURCE, program, request
 from tests.toolchain.serve.test_evaluations import JSON, call
 
 NOBODY = {"Content-Type": "application/json"}
@@ -122,3 +128,75 @@ def test_an_original_that_includes_a_file_of_the_server_does_not_show_it(server,
     status, _, body = call(server, "POST", f"/v1/problems/{digest_of(problem)}?seed=7")
     assert status in (200, 422)
     assert not any(word in body for word in (b"the_secret", SECRET.encode()))
+
+
+@pytest.mark.skipif(not _landlock_abi(), reason="the system has no Landlock")
+def test_an_original_finds_neither_the_folders_nor_the_sources_of_other_problems(server):
+    """It looks for folders of problems where they lie, when it is compiled and when it runs."""
+    fields = {field: getattr(PROBLEM, field) for field in Problem.__slots__}
+    _, kept = opened(server, Problem(**{**fields, "files": (File("scale.cu", f"{SOURCE}// kept\n"),)}))
+    assert kept == 200
+    for told in (
+        f'asm(".incbin \\"/proc/{server.process.pid}/cmdline\\"");',
+        f'#define OTHERS "/proc/{server.process.pid}/status"\n#include OTHERS',
+    ):
+        body, status = opened(server, Problem(**{**fields, "files": (File("scale.cu", f"{told}\n{SOURCE}"),)}))
+        assert (status, b"VmPeak" in body) == (422, False)
+    looking = SOURCE.replace("scale_kernel<<<", f"{LOOKING} if (!seen) scale_kernel<<<")
+    looking = f"#include <dirent.h>\n#include <cstring>\n#include <string>\n{looking}"
+    assert opened(server, Problem(**{**fields, "files": (File("scale.cu", looking),)}))[1] == 200
+
+
+LOOKING = """
+    bool seen = false;
+    for (std::string at = "."; at.size() < 20 && !seen; at += "/..") {
+        DIR* folder = opendir(at.c_str());
+        for (dirent* one; folder && (one = readdir(folder)) && !seen;) seen = strstr(one->d_name, "porter-problem-");
+    }
+"""
+
+
+def opened(server, problem):
+    """What the server says of a problem, and with which status."""
+    server.client.keep(content_of(problem))
+    status, _, body = call(server, "POST", f"/v1/problems/{digest_of(content_of(problem))}?seed=7")
+    return body, status
+
+
+@pytest.mark.skipif(not _landlock_abi(), reason="the system has no Landlock")
+def test_a_python_reference_does_not_find_the_sources_of_other_problems(server, tmp_path):
+    (reference := tmp_path / "reference.py").write_text(REFERENCE)
+    with standard_at(reference, MigrateOptions("", cache_folder(), environment=dict(os.environ))) as standard:
+        contracts = dumps(standard.contracts())
+    assert opened(server, PROBLEM)[1] == 200
+    port = Program((File("doubled.py", f"{PORT}\n{FORWARD}"),))
+    fields = {field: getattr(PROBLEM, field) for field in Problem.__slots__}
+    held = {"source": "reference.py", "held_to": HeldTo.PYTHON, "contracts": contracts, "seed": port}
+    files = (File("reference.py", REFERENCE),)
+    assert opened(server, Problem(**{**fields, **held, "files": files}))[1] == 200
+    spying = REFERENCE.replace("[]", "list(pathlib.Path(__file__).parents[2].glob('porter-problem-*'))")
+    files = (File("reference.py", spying),)
+    assert opened(server, Problem(**{**fields, **held, "files": files}))[1] == 200
+
+
+FORWARD = """
+def forward(x):
+    y = torch.empty_like(x)
+    scale(x, y, x.numel())
+    return y
+"""
+REFERENCE = """
+import pathlib
+import torch
+
+
+def get_inputs():
+    return [torch.rand(40, 7)]
+
+
+def reference(x):
+    seen = []
+    if seen:
+        raise ValueError(seen)
+    return 2.0 * x
+"""

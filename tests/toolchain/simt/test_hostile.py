@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from porter.contract.contract import EntryKind
+from porter.report.machine import _landlock_abi
 from porter.simt.job import FaultKind, Job, Limits
 from porter.simt.run import run as run_executable
 
@@ -63,6 +65,16 @@ def test_files_elsewhere_stay_as_they_are(execute, tmp_path, call):
     run = execute(program(call.replace("{path}", f'"{victim}"') + ";"), **PROGRAM)
     assert victim.read_text() == "precious"
     assert any(f.kind is FaultKind.RESOURCE and "victim" in f.message for f in run.faults), run.faults
+
+
+@pytest.mark.skipif(not _landlock_abi(), reason="the system has no Landlock")
+@pytest.mark.parametrize("place", ["{path}", "/proc/{parent}/cmdline"])
+def test_files_elsewhere_and_other_processes_are_not_read(execute, tmp_path, place):
+    (path := tmp_path / "of_others.cu").write_text("x")
+    told = place.format(path=path, parent=os.getpid())
+    body = f'return (fopen("{told}", "r") != nullptr) + 2 * (opendir("{path.parent}") != nullptr);'
+    run = execute(f"#include <dirent.h>\n{program(body)}", **PROGRAM)
+    assert (run.finished, run.exit_code) == (True, 0)
 
 
 def test_files_in_the_work_directory_may_be_written(execute):
