@@ -26,7 +26,7 @@ class RevisionError(ReplyError):
 
 
 def revised(world: World, answer: Answer, current: Member) -> World:
-    """`world` as `answer` wants it: intents dropped, expectations changed, intents added.
+    """`world` as `answer` wants it: intents dropped, reworded and added, expectations changed.
 
     `current` is the program that intents without a parent stand on. Raises a `ReplyError`, and then nothing is changed.
     """
@@ -38,7 +38,7 @@ def revised(world: World, answer: Answer, current: Member) -> World:
             because = _words(row.get("because", "")) or "dropped by the model"
             world = world.with_intent(replace(_open(world, row), state=State.DROPPED, judged=because))
         for row in document.get("revise", []):
-            world = world.with_intent(replace(_open(world, row), expected=_expected(row)))
+            world = world.with_intent(_reworded(_open(world, row), row))
         for row in document.get("add", [])[:MOST_ADDED]:
             world = _planted(world, row, current)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -59,6 +59,16 @@ def _document(text: str) -> _Plain:
             return document
         problem = "it is not an object"
     raise NoCodeError(f"The reply holds no JSON document: {problem if found else 'no fence is complete'}.")
+
+
+def _reworded(intent: Intent, row: _Plain) -> Intent:
+    """Returns `intent` with what is said anew of it."""
+    expected = _expected(row) if "expected" in row else intent.expected
+    hypothesis = _words(row.get("hypothesis", intent.hypothesis))
+    if not hypothesis:
+        raise RevisionError("An intent needs a hypothesis.")
+    needs = tuple(_words(need) for need in row["preconditions"]) if "preconditions" in row else intent.preconditions
+    return replace(intent, expected=expected, hypothesis=hypothesis, preconditions=needs)
 
 
 def _planted(world: World, row: _Plain, current: Member) -> World:

@@ -139,6 +139,9 @@ def test_intents_are_dropped_and_expected_less_of():
     changed = {"drop": [{"id": 2, "because": "it  cannot\u001b[31m be"}]}
     assert revised(world(), Answer(answer(changed)), member()).intent(2).judged == "it cannot [31m be"
     assert revised(world(), Answer(answer({"revise": [{"id": 2, "expected": 3}]})), member()).intent(2).expected == 3.0
+    row = {"id": 2, "hypothesis": "Half of it.", "preconditions": ["n is even"]}
+    reworded = revised(world(), Answer(answer({"revise": [row]})), member()).intent(2)
+    assert (reworded.hypothesis, reworded.preconditions, reworded.expected) == ("Half of it.", ("n is even",), 1.2)
     assert revised(world(), Answer(answer({})), member()) == world()
     assert revised(world(), Answer("{}"), member()) == world(), "no fence is needed where there is nothing else"
 
@@ -154,6 +157,7 @@ NONSENSE = {
     "not finite": answer({"revise": [{"id": 2, "expected": float("nan")}]}),
     "infinite": answer({"add": [{"parent": float("inf"), "hypothesis": "x", "expected": 1}]}),
     "too much": answer({"revise": [{"id": 2, "expected": 1e9}]}),
+    "no words": answer({"revise": [{"id": 2, "hypothesis": " "}]}),
     "no hypothesis": answer({"add": [{"parent": 0, "expected": 2}]}),
     "an empty hypothesis": answer({"add": [{"parent": 0, "expected": 2, "hypothesis": " "}]}),
     "a parent without a program": answer({"add": [{"parent": 2, "hypothesis": "x", "expected": 2}]}),
