@@ -210,8 +210,8 @@ def _migrations(path: Path, options: MigrateOptions, wish: Wish, step: Progress)
     if _is_module(path):
         from porter.evaluate.module_port import migrate_module
 
-        if wish.search is not None or wish.asking is not None:
-            hint = f"leave out --rounds and --model, and search from its port: porter search PORT --against {path}"
+        if wish.search is not None:
+            hint = f"leave out --rounds, and search from its port: porter search PORT --against {path}"
             raise UsageError(f"{path}: a PyTorch module is not searched from", hint)
 
         return (migrate_module(path, options, step),)

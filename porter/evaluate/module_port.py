@@ -55,6 +55,15 @@ def migrate_module(path: Path, options: MigrateOptions, progress: Progress) -> M
     return replace(migration, stages=stages, seconds=time.monotonic() - begin)
 
 
+def held_to_module(path: Path, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
+    """Returns `port`, which anybody may have written, held to the module in the file at `path`."""
+    with opened(path, options) as standard:
+        assert isinstance(standard, PythonStandard)
+        verdict = verdict_on(port, standard, target, options, progress)
+        migration = _Porting(standard, target, options, progress).judged(port, verdict)
+    return replace(migration, followed=None)
+
+
 def _refuse_foreign_options(path: Path, options: MigrateOptions) -> None:
     if options.kernels:
         raise InputError(f"{path}: a PyTorch module has no kernels", "leave out --kernel")
@@ -85,6 +94,10 @@ class _Porting:
         judged = replace(self._options, seed=SEED if self._options.seed is None else self._options.seed)
         with self._options.stages.of(Stage.PROVE):
             verdict = verdict_on(port, self._standard, self._target, judged, self._progress)
+        return self.judged(port, verdict)
+
+    def judged(self, port: Port, verdict: Verdict) -> Migration:
+        """Returns the migration that a verdict on `port` makes."""
         return self._migration(verdict.outcome, verdict.entries, port, (*port.findings, *_told(verdict)), verdict)
 
     def _refused(self, contract: Contract, error: Exception) -> Migration:

@@ -15,17 +15,17 @@ from pathlib import Path
 from porter.agent.build import Agent
 from porter.agent.profile import Profile
 from porter.agent.prompt import Material
-from porter.agent.task import Task, task
+from porter.agent.task import Given, Task, task
 from porter.agent.writer import Draft
-from porter.backend import Backend
+from porter.backend import Backend, Port
 from porter.evaluate.admission import not_admitted
 from porter.evaluate.migrate import held
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
+from porter.evaluate.module_port import held_to_module
 from porter.evaluate.original import read_original
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong, outcome_words
-from porter.evaluate.side import Side
 from porter.evolve.budget import Budget
-from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.evaluator import failed, files_of, port_of
 from porter.evolve.proposer import Member
 from porter.evolve.proposers import agent_of, closing
@@ -69,29 +69,55 @@ def ported_by_model(
 
 @dataclass(frozen=True)
 class _Porting:
-    """A source without a right port, and what a model is told of it."""
+    """A source without a right port, what a model is told of it, and how what it writes is judged."""
 
     migration: Migration
     options: MigrateOptions
-    backend: Backend
-    original: Side
     task: Task
     begin: Member
+    judge: Callable[[Port, MigrateOptions], Migration]
     progress: Progress
 
     @classmethod
     def of(cls, migration: Migration, options: MigrateOptions, progress: Progress) -> _Porting:
         """`begin` is what porter wrote, whole or not."""
-        original, backend = read_original(migration.source, options), find_backend(migration.target.backend)
+        made = cls._of_module if migration.of_module else cls._of_cuda
+        return made(migration, options, find_backend(migration.target.backend), progress)
+
+    @classmethod
+    def _of_cuda(cls, migration: Migration, options: MigrateOptions, backend: Backend, progress: Progress) -> _Porting:
+        original = read_original(migration.source, options)
         headers = tuple(header for _, header in original.headers)
-        port = backend.port(original.program, headers, migration.target)
-        candidate = Candidate(files_of(port), Origin(_NAME))
         told = task(
             backend, migration.target, original.source, headers,
             contracts=migration.contracts, scored=(), findings=migration.findings,
         )  # fmt: skip
-        begin = Member(candidate, failed(candidate, migration.outcome))
-        return cls(migration, options, backend, original, told, begin, progress)
+
+        def judge(port: Port, options: MigrateOptions) -> Migration:
+            broken = backend.lint(port.files, original.own)
+            if (refused := not_admitted(broken, port, backend, migration.target)) is not None:
+                return replace(migration, outcome=refused)
+            return held(original, port, migration.target, options, progress)
+
+        files = files_of(backend.port(original.program, headers, migration.target))
+        return cls(migration, options, told, _begin(files, migration), judge, progress)
+
+    @classmethod
+    def _of_module(
+        cls, migration: Migration, options: MigrateOptions, backend: Backend, progress: Progress
+    ) -> _Porting:
+        path = migration.source.path
+        told = task(
+            backend, migration.target, migration.source, (),
+            contracts=migration.contracts, scored=(), findings=(), given=Given.PYTHON,
+        )  # fmt: skip
+
+        def judge(port: Port, options: MigrateOptions) -> Migration:
+            return held_to_module(path, port, migration.target, options, progress)
+
+        # The port of an empty source is a file of the right name in which nothing is written yet.
+        written = migration.files or backend.port(migration.program, (), migration.target).files
+        return cls(migration, options, told, _begin(files_of(Port(written, ())), migration), judge, progress)
 
     def asked(self, agent: Agent) -> Migration:
         """The migration after so many attempts, or as soon as one is right."""
@@ -123,15 +149,12 @@ class _Porting:
 
     def _judged(self, candidate: Candidate) -> Migration:
         """The candidate judged as anybody's: by its text, then by what it computes, on inputs drawn anew."""
-        port = port_of(candidate.files, self.original.source.path.parent)
-        broken = self.backend.lint(port.files, self.original.own)
-        if (refused := not_admitted(broken, port, self.backend, self.migration.target)) is not None:
-            return replace(self.migration, outcome=refused)
+        port = port_of(candidate.files, self.migration.source.path.parent)
         deadline = Deadline(self.options.deadline.limit_s)
         options = replace(self.options, deadline=deadline, seed=self.options.seed or 0)
         try:
             with deadline.running():
-                return held(self.original, port, self.migration.target, options, self.progress)
+                return self.judge(port, options)
         except OutOfTime:
             return replace(self.migration, outcome=NotVerified("the limit was over before it was proven (--limit)"))
 
@@ -147,6 +170,11 @@ class _Porting:
             self.migration,
             findings=(*self.migration.findings, Finding(BY_MODEL, Severity.WARNING, message, None)),
         )
+
+
+def _begin(files: tuple[File, ...], migration: Migration) -> Member:
+    candidate = Candidate(files, Origin(_NAME))
+    return Member(candidate, failed(candidate, migration.outcome))
 
 
 def signed(migration: Migration, model: str) -> Migration:

@@ -38,6 +38,46 @@ def launch(x, y, n):
 """
 
 
+MODULE = """\
+import torch
+
+
+def reference(x):
+    return torch.cummax(x, dim=-1)[0]
+
+
+def get_inputs():
+    return [torch.randn(64, 512)]
+"""
+RUNNING = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def larger(a, b):
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def running(x, y, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    lanes = tl.arange(0, BLOCK)
+    values = tl.load(x + row * n + lanes, mask=lanes < n, other=-float("inf"))
+    tl.store(y + row * n + lanes, tl.associative_scan(values, 0, larger), mask=lanes < n)
+
+
+def forward(x):
+    y = torch.empty_like(x)
+    n = x.shape[-1]
+    rows = x.numel() // n if n else 0
+    if rows:
+        running[(rows,)](x, y, n, BLOCK=triton.next_power_of_2(n))
+    return y
+"""
+
+
 @pytest.fixture
 def ported(serve, tmp_path, monkeypatch, build_cache, capsys):
     """`ported(*replies)`: the exit code, the document, what the model was asked, and the folder of the port."""
@@ -45,11 +85,11 @@ def ported(serve, tmp_path, monkeypatch, build_cache, capsys):
         pytest.skip(missing_compiler())
     monkeypatch.setenv("PORTER_API_KEY", KEY.value)
     monkeypatch.setenv("PORTER_CACHE_DIR", str(build_cache))
-    source, out = tmp_path / "op.cu", tmp_path / "out"
-    source.write_text(SOURCE)
+    out = tmp_path / "out"
 
-    def port(*replies):
-        server = serve(*map(reply, replies))
+    def port(*replies, name="op.cu", text=SOURCE):
+        server, source = serve(*map(reply, replies)), tmp_path / name
+        source.write_text(text)
         asking = ("--model", "tiny", "--base-url", server.url, "--model-set", "attempts=2")
         code = main(
             ["migrate", str(source), "--target", "triton", "--follow", "kernels", "-o", str(out), *asking, "--json"]
@@ -82,3 +122,17 @@ def test_what_a_model_writes_does_not_count_before_it_is_verified(ported):
     assert not (out / "op_triton.py").exists()
     (said,) = [one["message"] for one in document["findings"] if one["code"] == "PORT5005"]
     assert said.startswith("no right port came of 2 attempts by a language model; the last: not used: ")
+
+
+def test_a_model_ports_a_module_that_is_not_lifted(ported):
+    wrong = RUNNING.replace("values, 0, larger", "values, 0, larger, reverse=True")
+    code, document, asked, out = ported(
+        f"```python\n{wrong}```", f"```python\n{RUNNING}```", name="running.py", text=MODULE
+    )
+    assert (code, document["outcome"], document["written_by"]) == (0, "verified", "tiny")
+    assert (out / "running_triton.py").read_text() == RUNNING
+    first, second = (sent["messages"][1]["content"] for sent in asked)
+    assert "# The PyTorch reference" in first
+    assert "torch.cummax(x, dim=-1)" in first
+    assert "Write the whole port" in first
+    assert "# The current program: wrong" in second
