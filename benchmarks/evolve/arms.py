@@ -1,0 +1,274 @@
+"""Who finds better ports first: arms that search from the same port, with as many evaluations and the same seeds.
+
+    python benchmarks/evolve/arms.py run OUT.jsonl --evaluations 16 --seeds 2 [--jobs N] [OPERATOR ...]
+    python benchmarks/evolve/arms.py table OUT.jsonl
+
+`run` searches from porter's port of each operator of `op_suites/kernelbench` with each arm, evaluates what several
+arms propose once, and appends a line for each search; operators that OUT has already are left out, so that it may be
+run again. Times are taken where there is a device, else the scores are modelled costs: a line says which. No language
+model is asked.
+
+`table` says how good the best so far is after so many evaluations, the port that all begin with being the first: 0 is
+that port, 1 the best that any arm found for the operator, between them the binary logarithm counts. Intervals are
+bootstrapped, with 95 %, over operators. An arm wins an operator where none is more than 1 % better at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from math import log2
+from pathlib import Path
+from random import Random
+from threading import Lock
+
+from porter.cli.options import cache_folder, cores
+from porter.contract.reader import load_contracts
+from porter.errors import PorterError
+from porter.evaluate.bench import bench
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.original import read_original
+from porter.evaluate.scheduled import formula_of
+from porter.evolve.axis import Axis
+from porter.evolve.budget import Budget
+from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.evaluator import files_of
+from porter.evolve.local import ThisMachine
+from porter.evolve.loop import CandidateJudge, evaluate_all
+from porter.evolve.ports import space_of_port
+from porter.evolve.proposer import Proposer, Request
+from porter.evolve.proposers import proposers_of
+from porter.evolve.replay import searching
+from porter.evolve.scored import Scored
+from porter.evolve.settings import SEED, Settings
+from porter.evolve.space import Space
+from porter.evolve.subject import Subject
+from porter.evolve.traits import MECHANISM, traits
+from porter.registry import find_backend
+from porter.schedule.polynomial import NotSchedulableError
+from porter.source.text import Source
+
+SUITE = Path(__file__).parents[2] / "op_suites" / "kernelbench"
+# At least two of each category, few that take long to be interpreted.
+OPERATORS = (
+    "activation/elu", "activation/softmax", "activation/tanh", "loss/huber_loss", "loss/mse_loss", "norm/l2_norm",
+    "norm/layer_norm", "norm/rms_norm", "reduction/cumsum", "reduction/max_reduce", "reduction/mean_reduce",
+    "reduction/sum_reduce",
+)  # fmt: skip
+ARMS = {
+    "random": ("random",),
+    "schedules": ("schedule", "kriging"),
+    "rules and plan": ("rewrite", "plan"),
+    "formula": ("formula",),
+    "all but random": ("formula", "schedule", "kriging", "rewrite", "plan"),
+}
+SHOWN = (2, 4, 8, 16, 32, 64)
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Played:
+    """One search: the best so far after each evaluation, the seed's included, as a factor over that."""
+
+    operator: str
+    fidelity: str
+    device: str
+    arm: str
+    seed: int
+    curve: list[float]
+
+
+class RandomProposer:
+    """Proposes points of the space, each as likely as any other."""
+
+    name = "random"
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+
+    def propose(self, request: Request) -> Sequence[Candidate]:
+        """At most `count` that the search has not seen."""
+        draw, found = Random(request.seed), dict[str, Candidate]()
+        for _ in range(20 * request.count):
+            point = self._space.sample(draw)
+            candidate = self._space.candidate(point, Origin(self.name)) if point is not None else None
+            if candidate and candidate.digest not in request.seen and len(found) < request.count:
+                found.setdefault(candidate.digest, candidate)
+        return tuple(found.values())
+
+
+class Once:
+    """Evaluates each candidate once, whichever searches ask for it; to all of them it is worth the same."""
+
+    def __init__(self, judge: CandidateJudge) -> None:
+        self._judge, self._known, self._locks, self._lock = (
+            judge,
+            dict[str, Scored](),
+            defaultdict[str, Lock](Lock),
+            Lock(),
+        )
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Returns the axes on which it tells candidates apart."""
+        return self._judge.apart.axes
+
+    def evaluate(self, candidate: Candidate) -> Scored:
+        """Returns what came of it."""
+        with self._lock:
+            mine = self._locks[candidate.digest]
+        with mine:
+            if candidate.digest not in self._known:
+                self._known[candidate.digest] = self._judge.evaluate(candidate)
+            return self._known[candidate.digest]
+
+
+def silent(step: str) -> None:
+    """Nobody watches."""
+
+
+def subject_of(operator: str) -> Subject:
+    """The operator with porter's port of its kernels."""
+    path, contract, backend = SUITE / operator / "kernel.cu", SUITE / operator / "contract.toml", find_backend("triton")
+    options = MigrateOptions("triton", cache_folder(), contract=contract, environment=dict(os.environ))
+    original, target = read_original(Source(path, path.read_text("utf-8")), options), backend.targets()[0]
+    port = backend.port(original.program, tuple(header for _, header in original.headers), target)
+    return Subject(original, port, target, load_contracts(contract), options)
+
+
+def studied(operator: str, evaluations: int, seeds: int, jobs: int) -> Iterator[Played]:
+    """Yields a line for each search of one operator."""
+    subject = subject_of(operator)
+    backend = find_backend(subject.target.backend)
+    space = space_of_port(backend, subject.original, subject.target)
+    apart = traits(MECHANISM, backend, files_of(subject.seed))
+    with (
+        ThisMachine().open(subject, jobs, silent, own=True) as evaluator,
+        bench(subject.options.cache, subject.options.time_limit_s) as planning,
+    ):
+        try:
+            formula = formula_of(subject.original.source, subject.target, subject.options, silent)
+            formula.port()
+        except (NotSchedulableError, PorterError):
+            formula = None
+        known = proposers_of(subject, space, None, planning, formula=formula, axes=apart.axes)
+        named = {one.name: one for one in (RandomProposer(space), *known)}
+        once = Once(CandidateJudge(evaluator, 0, apart))
+        seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
+        asked = [
+            (arm, tuple(named[n] for n in names if n in named), s) for arm, names in ARMS.items() for s in range(seeds)
+        ]
+        with ThreadPoolExecutor(jobs) as pool:
+            searches = [
+                (arm, s, pool.submit(curve, once, proposers, seed, s, evaluations))
+                for arm, proposers, s in asked
+                if proposers
+            ]
+            for arm, s, found in searches:
+                yield Played(operator, evaluator.fidelity.value, evaluator.device, arm, s, found.result())
+
+
+def curve(once: Once, proposers: tuple[Proposer, ...], seed: Candidate, number: int, evaluations: int) -> list[float]:
+    """The best so far after each evaluation, the seed's included; it stays where an arm has no more to give."""
+    names = tuple(one.name for one in proposers)
+    settings = Settings(number, once.axes, names, batch=1, measure_after=0)
+    budget = Budget(rounds=10_000, evaluations=evaluations)
+    with (
+        tempfile.TemporaryDirectory(prefix="porter-arms-") as folder,
+        searching(Path(folder), settings, budget, proposers, (seed,)) as search,
+    ):
+        evaluate_all(search, lambda _, candidate: lambda: once.evaluate(candidate), 1, lambda _: None)
+        factors = [m.scored.score.factor if m.scored.score else 0.0 for m in search.state.members.values()]
+    best = [round(max(factors[: n + 1]), 5) for n in range(len(factors))]
+    return best + best[-1:] * (evaluations - len(best))
+
+
+def run(out: Path, operators: Sequence[str], evaluations: int, seeds: int, jobs: int) -> None:
+    """Searches, and appends to `out`."""
+    done = {line.operator for line in lines(out)} if out.exists() else set()
+    for operator in operators:
+        if operator in done:
+            continue
+        found = list(studied(operator, evaluations, seeds, jobs))
+        with out.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(line)) + "\n" for line in found)
+        print(f"{operator}: {len(found)} searches", flush=True)
+
+
+def lines(path: Path) -> list[Played]:
+    """Returns what was written."""
+    return [Played(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+def table(path: Path) -> str:
+    """The study as Markdown."""
+    read = lines(path)
+    best: defaultdict[str, float] = defaultdict(lambda: 1.0)
+    for line in read:
+        best[line.operator] = max(best[line.operator], *line.curve)
+    length = min(len(line.curve) for line in read)
+    shown = [n for n in SHOWN if n <= length]
+    operators, arms = sorted(best), [arm for arm in ARMS if any(line.arm == arm for line in read)]
+    won, rows = wins(read, operators, arms), []
+    for arm in arms:
+        cells = [told([share(read, arm, operator, n, best[operator]) for operator in operators]) for n in shown]
+        rows.append(f"| {arm} | {' | '.join(cells)} | {won[arm]} of {len(operators)} |")
+    kinds = sorted({f"{line.fidelity}{' on ' + line.device if line.device else ''}" for line in read})
+    seeds = len({line.seed for line in read})
+    head = f"{len(operators)} operators, {seeds} seeds, {length} evaluations; scores: {', '.join(kinds)}\n\n"
+    heads = f"| arm | {' | '.join(f'after {n}' for n in shown)} | wins |\n|{' --- |' * (len(shown) + 2)}\n"
+    return head + heads + "\n".join(rows)
+
+
+def share(read: list[Played], arm: str, operator: str, count: int, best: float) -> float:
+    """How far the arm is after so many evaluations, over its seeds: 0 the port, 1 the best of all arms."""
+    curves = [line.curve for line in read if (line.arm, line.operator) == (arm, operator)]
+    if not curves:
+        return 0.0
+    return statistics.fmean(log2(one[count - 1]) for one in curves) / log2(best) if best > 1 else 1.0
+
+
+def wins(read: list[Played], operators: Sequence[str], arms: Sequence[str]) -> dict[str, int]:
+    """For how many operators no arm is more than 1 % better, by the mean over seeds."""
+    ends = {
+        (arm, operator): statistics.fmean(values)
+        for arm in arms
+        for operator in operators
+        if (values := [line.curve[-1] for line in read if (line.arm, line.operator) == (arm, operator)])
+    }
+    tops = {operator: max(v for (_, o), v in ends.items() if o == operator) for operator in operators}
+    return {arm: sum(ends.get((arm, o), 0.0) >= 0.99 * tops[o] for o in operators) for arm in arms}
+
+
+def told(values: Sequence[float]) -> str:
+    """The mean over operators, with a bootstrapped interval of 95 %."""
+    draw = Random(1)
+    means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    low, high = means[RESAMPLES // 40], means[-RESAMPLES // 40 - 1]
+    return f"{statistics.fmean(values):.3f} [{low:.3f}, {high:.3f}]"
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("run", "table"))
+    parser.add_argument("out", type=Path)
+    parser.add_argument("operators", nargs="*", default=OPERATORS)
+    parser.add_argument("--evaluations", type=int, default=16)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=cores())
+    given = parser.parse_intermixed_args()
+    if given.what == "run":
+        run(given.out, given.operators, given.evaluations, given.seeds, given.jobs)
+    print(table(given.out))
+
+
+if __name__ == "__main__":
+    main()
