@@ -65,7 +65,8 @@ class LoweredParameter:
     """A parameter of the Triton function; `dtype` is that of the value or of what is pointed to, in torch's names.
 
     `source` is the CUDA parameter it stands for (`p.scale` for a struct's field), or for BLOCK `x`, `y` or `z`. Of
-    SCRATCH that is `per_thread`, each element of a tensor with one a thread has `elements`.
+    SCRATCH that is `per_thread`, each element of a tensor with one a thread has `elements`. `asked`: the kernel asks
+    whether it is null; `unread`: it does not look at it at all.
     """
 
     name: str
@@ -74,6 +75,8 @@ class LoweredParameter:
     source: str = ""
     elements: int = 0
     per_thread: bool = False
+    asked: bool = False
+    unread: bool = False
 
 
 class RemarkKind(StrEnum):
@@ -93,26 +96,34 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class LoweredKernel:
-    """A Triton function. `helpers` are the calls of functions of `porter_triton.device` in its text.
+    """A Triton function with the lines of its `body`, in which `helpers` are the calls of functions of
+    `porter_triton.device`.
 
     `source` is the CUDA kernel's qualified name. `threads_per_lane` is how many threads of the source a lane of the
     device should hold.
     """
 
     name: str
-    text: str
+    body: str
     parameters: tuple[LoweredParameter, ...]
     helpers: tuple[HelperCall, ...]
     source: str = ""
     remarks: tuple[Remark, ...] = ()
     threads_per_lane: int = 2
 
+    @property
+    def head(self) -> str:
+        """Its first line, or lines."""
+        declared = [_declared(parameter) for parameter in self.parameters]
+        line = f"def {self.name}({', '.join(declared)}):"
+        if len(line) <= _LONGEST_LINE:
+            return line
+        return "\n".join([f"def {self.name}(", *(f"    {one}," for one in declared), "):"])
 
-def signature(name: str, parameters: list[LoweredParameter]) -> str:
-    """Returns the head of the Triton function `name`."""
-    declared = [_declared(p) for p in parameters]
-    line = f"def {name}({', '.join(declared)}):"
-    return line if len(line) <= _LONGEST_LINE else "\n".join([f"def {name}(", *(f"    {d}," for d in declared), "):"])
+    @property
+    def text(self) -> str:
+        """The whole function, with a newline at its end."""
+        return f"@triton.jit\n{self.head}\n{self.body}\n"
 
 
 def _declared(parameter: LoweredParameter) -> str:

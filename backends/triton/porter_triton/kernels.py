@@ -99,7 +99,7 @@ class Kernels:
         plain = f"{kernel.name}_kernel" if taken else kernel.name
         count = sum(other.name.rsplit("__", 1)[0] == plain for other in self._by_text.values()) + 1
         name = f"{plain}__{count}" if count > 1 else plain
-        return replace(kernel, name=name, text=kernel.text.replace(f"def {kernel.name}(", f"def {name}(", 1))
+        return replace(kernel, name=name)
 
 
 def _numbers(tree: FunctionTree, info: LaunchInfo) -> tuple[tuple[str, int], ...]:

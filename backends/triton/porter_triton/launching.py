@@ -37,7 +37,7 @@ def call(kernel: LoweredKernel, launch: LaunchText, indent: str = "    ") -> str
 
     Raises `Refusal` where the kernel wants something that `launch` does not have.
     """
-    values = [_value(parameter, launch, kernel.text) for parameter in kernel.parameters]
+    values = [_value(parameter, launch) for parameter in kernel.parameters]
     return bracketed(
         f"{kernel.name}[{_tuple(launch.grid)}]", [*values, f"num_warps={_warps(kernel, launch.block)}"], "", indent
     )
@@ -53,7 +53,7 @@ def product(factors: tuple[str, ...]) -> str:
     return " * ".join(_atom(factor) for factor in factors if factor != "1")
 
 
-def _value(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
+def _value(parameter: LoweredParameter, launch: LaunchText) -> str:
     match parameter.kind:
         case ParameterKind.BLOCK:
             return f"{parameter.name}={launch.block['xyz'.index(parameter.source)]}"
@@ -71,7 +71,7 @@ def _value(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
         case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
             if parameter.source not in launch.arguments:
                 raise Refusal(0, _unknown(parameter))
-            return _tensor(parameter, launch, kernel)
+            return _tensor(parameter, launch)
 
 
 def _unknown(parameter: LoweredParameter) -> str:
@@ -83,17 +83,15 @@ def _unknown(parameter: LoweredParameter) -> str:
     )
 
 
-def _tensor(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
+def _tensor(parameter: LoweredParameter, launch: LaunchText) -> str:
     """Returns what is passed for a kernel's own argument: the bytes of a tensor of 8-bit floats."""
     given = launch.arguments[parameter.source]
-    asked = re.search(rf"\b{parameter.name} is (not )?None\b", kernel) is not None
     passed = given
     if parameter.dtype != _held(parameter) and given != "None":
         passed = f"{_atom(given)}.view(torch.uint8)"
-        if asked:
+        if parameter.asked:
             return f"None if {_atom(given)} is None else {passed}"
-    unread = len(re.findall(rf"\b{parameter.name}\b", kernel)) == 1  # in its head
-    if parameter.source not in launch.nullable or asked or unread:
+    if parameter.source not in launch.nullable or parameter.asked or parameter.unread:
         return passed
     # Triton compiles for None what a kernel that does not ask for it only reaches where there is a tensor.
     nowhere = f"torch.empty(0, dtype=torch.{_held(parameter)}, device={launch.device}.device)"

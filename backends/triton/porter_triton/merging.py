@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from porter_triton.kernel_records import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind, signature
+from porter_triton.kernel_records import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 
 Key = tuple[str, int, LaunchInfo]  # the kernel's name and where it stands in the source, and how it is launched
 
@@ -31,30 +31,32 @@ class Instance:
 
 def merged(instances: Mapping[Key, Instance]) -> dict[Key, LoweredKernel]:
     """The kernels that take the place of instances, by the instances' keys; those left as they are do not occur."""
-    alike: dict[str, dict[Key, Instance]] = {}
+    alike: dict[tuple[str, str], dict[Key, Instance]] = {}
     for key, instance in instances.items():
-        alike.setdefault(_NUMBER.sub("#", instance.kernel.text), {})[key] = instance
+        kernel = instance.kernel
+        alike.setdefault((kernel.head, _NUMBER.sub("#", kernel.body)), {})[key] = instance
     found: dict[Key, LoweredKernel] = {}
     for group in alike.values():
-        if len({instance.kernel.text for instance in group.values()}) > 1:
+        if len({instance.kernel.body for instance in group.values()}) > 1:
             found |= zip(group, _one(tuple(group.values())), strict=False)
     return found
 
 
 def _one(instances: tuple[Instance, ...]) -> list[LoweredKernel]:
     """The instances with one text; nothing where a number that differs is none of their template's."""
-    text = instances[0].kernel.text
-    columns = list(zip(*(map(int, _NUMBER.findall(i.kernel.text)) for i in instances), strict=True))
+    text = instances[0].kernel.body
+    taken = {parameter.name for parameter in instances[0].kernel.parameters}
+    columns = list(zip(*(map(int, _NUMBER.findall(i.kernel.body)) for i in instances), strict=True))
     spelled: list[str] = []
     used: dict[str, None] = {}
     for column in columns:
         name, spelling = ("", str(column[0])) if len(set(column)) == 1 else _spelled(column, instances)
-        if not spelling or (name and re.search(rf"\b{name}\b", text)):
+        if not spelling or name in taken or (name and re.search(rf"\b{name}\b", text)):
             return []
         spelled.append(spelling)
         used |= {name: None} if name else {}
     parts = iter(spelled)
-    body = _ALONE.sub(r"\1\2", _NUMBER.sub(lambda _: next(parts), text).split("):\n", maxsplit=1)[1])
+    body = _ALONE.sub(r"\1\2", _NUMBER.sub(lambda _: next(parts), text))
     return [_with(i, tuple(used), body) for i in instances]
 
 
@@ -77,6 +79,4 @@ def _spelled(column: tuple[int, ...], instances: tuple[Instance, ...]) -> tuple[
 def _with(instance: Instance, names: tuple[str, ...], body: str) -> LoweredKernel:
     kernel, numbers = instance.kernel, dict(instance.numbers)
     more = [LoweredParameter(n, ParameterKind.TEMPLATE, "int32", n, numbers[n]) for n in names]
-    parameters = [*kernel.parameters, *more]
-    text = f"@triton.jit\n{signature(kernel.name, parameters)}\n{body}"
-    return replace(kernel, text=text, parameters=tuple(parameters))
+    return replace(kernel, body=body, parameters=(*kernel.parameters, *more))

@@ -14,19 +14,26 @@ from porter_triton.device.helper_calls import Following, HelperCall
 # In this order they appear in a module: what is called stands before what calls it.
 _ELEMENTWISE = ("bits", "float8", "math", "special", "integer")
 _FILES = (*_ELEMENTWISE, "warp", "reduce", "vector", "atomic")
+# Functions of Triton in which lanes wait for each other; atomic operations wait for memory.
+_MEETING = frozenset({
+    "sum", "xor_sum", "max", "min", "argmax", "argmin", "reduce", "associative_scan", "cumsum", "cumprod", "gather",
+    "sort", "histogram", "dot", "debug_barrier",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
     """A @triton.jit function: its text with the decorator, and as a tree, and the helpers it calls itself.
 
-    `elementwise`: of tiles, each element of the result depends on those at its place only.
+    `elementwise`: of tiles, each element of the result depends on those at its place only. `lanes_meet`: lanes wait for
+    each other in it, or for what another one does to memory.
     """
 
     name: str
     text: str
     calls: frozenset[str]
     elementwise: bool
+    lanes_meet: bool
     tree: ast.FunctionDef
 
 
@@ -40,7 +47,9 @@ def helpers() -> Mapping[str, Helper]:
         found |= {node.name: (text, node) for node in module_tree(text).body if isinstance(node, ast.FunctionDef)}
         elementwise |= found.keys() if file in _ELEMENTWISE else set()
     return {
-        name: Helper(name, _text(text, node), _names(node) & found.keys() - {name}, name in elementwise, node)
+        name: Helper(
+            name, _text(text, node), _names(node) & found.keys() - {name}, name in elementwise, _lanes_meet(node), node
+        )
         for name, (text, node) in found.items()
     }
 
@@ -104,6 +113,11 @@ def with_callees(names: Iterable[str]) -> frozenset[str]:
 def _text(source: str, node: ast.FunctionDef) -> str:
     first = min((d.lineno for d in node.decorator_list), default=node.lineno)
     return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+
+
+def _lanes_meet(node: ast.AST) -> bool:
+    called = {n.func.attr for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
+    return not _MEETING.isdisjoint(called) or any(name.startswith("atomic_") for name in called)
 
 
 def _names(node: ast.AST) -> frozenset[str]:

@@ -147,6 +147,7 @@ def _number_or_typed(value: Expression, type_: Scalar) -> Expression:
 def _compare_pointers(p: Printer, op: Op, left: Expression, right: Expression) -> Expression:
     """Returns a comparison of pointers: as addresses, or with null, which a parameter may be given as None."""
     if p.is_null(op.operands[1]):
+        p.null_tested.add(op.operands[0])
         if op.kind in ("eq", "ne") and left.text in p.pointer_parameters:
             return Expression(f"{left.text} is {'not ' if op.kind == 'ne' else ''}None", Scalar.BOOL, loose=True,
                               level=Level.COMPARISON)  # fmt: skip

@@ -91,7 +91,8 @@ def _loaded(p: Printer, place: Place) -> Expression:
         return Expression(tensor.name, array.element, varying=True)
     index = _within(p, place, tensor, _index(p, place))
     if not index.varying:
-        return _element(tensor.name, index.text, array.element)
+        return _element(p, tensor.name, index.text, array.element)
+    p.lanes_meet()
     return combined(f"tl.gather({tensor.name}, {index.text}, 0)", array.element, index)
 
 
@@ -121,8 +122,9 @@ def _within(p: Printer, place: Place, tensor: Tensor, index: Expression) -> Expr
     return combined(f"tl.minimum(tl.maximum({index.text}, 0), {last})", _I32, index)
 
 
-def _element(tensor: str, index: str, type_: Scalar) -> Expression:
+def _element(p: Printer, tensor: str, index: str, type_: Scalar) -> Expression:
     """Returns one element of a tensor as a scalar."""
+    p.lanes_meet()
     text = f"tl.sum(tl.gather({tensor}, tl.full([1], {index}, tl.int32), 0), axis=0)"
     if type_ is Scalar.BOOL:
         return Expression(f"{text} != 0", type_, level=Level.COMPARISON)
@@ -145,7 +147,7 @@ def store(p: Printer, op: Op, place: Place) -> None:
     elif (writers := p.arrays.writers(op, place)) is not None:
         made = _turned_around(p, tensor, writers, value, old)
     elif p.arrays.is_uniform(place):
-        current = _element(tensor.name, _within(p, place, tensor, _index(p, place)).text, array.element)
+        current = _element(p, tensor.name, _within(p, place, tensor, _index(p, place)).text, array.element)
         chosen = _last_stored(p, value, current)
         slot = Expression(f"tl.arange(0, {tensor.size})", _I32, varying=True)
         made = where(infix("==", Level.COMPARISON, slot, _index(p, place), Scalar.BOOL), chosen, old, array.element)
@@ -169,13 +171,13 @@ def _last_stored(p: Printer, value: Expression, old: Expression) -> Expression:
         some = _some(p, mask)
         return value if some is None else where(some, value, old, old.type)
     if mask.is_single:
-        return _element(_named(p, value), "0", value.type)
+        return _element(p, _named(p, value), "0", value.type)
     tid = Expression("tid", _I32, varying=True)
     running = tid if mask.lanes is None else where(mask.lanes, tid, literal(-1, _I32), _I32)
     last = p.named(replace(combined(f"tl.max({running.text}, axis=0)", _I32), varying=False), "writer")
     if mask.lanes is None or mask.is_certain:
-        return _element(_named(p, value), last.text, value.type)
-    picked = _element(_named(p, value), f"tl.maximum({last.text}, 0)", value.type)
+        return _element(p, _named(p, value), last.text, value.type)
+    picked = _element(p, _named(p, value), f"tl.maximum({last.text}, 0)", value.type)
     return where(infix(">=", Level.COMPARISON, last, _FIRST, Scalar.BOOL), picked, old, old.type)
 
 
@@ -202,8 +204,10 @@ def _turned_around(p: Printer, tensor: Tensor, writers: Writers, value: Expressi
     assert isinstance(old.type, Scalar)
     new = value
     if value.varying:
+        p.lanes_meet()
         new = combined(f"tl.gather({_named(p, value)}, {writer.text}, 0)", old.type, value)
     if asked is not None:
+        p.lanes_meet()
         runs = combined(f"tl.gather({asked.text}, {writer.text}, 0)", Scalar.BOOL, asked)
         written = runs if written is None else infix("&", Level.AND, written, runs, Scalar.BOOL)
     if written is None:
@@ -280,6 +284,7 @@ def _threads(p: Printer) -> Expression:
 
 def _compared(p: Printer, place: Place, tensor: Tensor, value: Expression, old: Expression) -> Expression:
     """Any index: each element is compared with each thread's; of several writers the last one's value stays."""
+    p.lanes_meet()
     index = p.spread(_index(p, place))
     hits = f"tl.arange(0, {tensor.size})[:, None] == {index.within(Level.ATOM)}[None, :]"
     if p.mask.lanes is not None:
@@ -295,6 +300,7 @@ def _compared(p: Printer, place: Place, tensor: Tensor, value: Expression, old: 
 
 def atomic(p: Printer, op: Op, place: Place) -> None:
     """Adds a number a thread, of the threads that run, to elements, or takes the extreme of both."""
+    p.lanes_meet()
     array, tensor = place.array, p.tensors[place.array.root]
     kind, type_ = str(op.attribute("op")), array.element
     value = p.spread(p.typed(p.value(op.operands[2]), type_))

@@ -86,6 +86,7 @@ def reduce(p: Printer, op: Op) -> None:
     if op.attribute("scope") == "warp":
         p.hold(op, combined(f"{p.helper('segment_product')}({value.text}, {_WARP_SIZE})", type_, value))
         return
+    p.lanes_meet()
     axis = "" if value.turns else ", axis=0"
     text = f"{_BLOCK_REDUCTIONS[kind]}({value.text}{axis})" if kind in _BLOCK_REDUCTIONS else ""
     made = combined(text or f"{p.helper('block_product')}({value.text})", type_, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from porter.contract.records import symbol
 from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
@@ -43,12 +44,11 @@ from porter_triton.kernel_records import (
     LoweredKernel,
     LoweredParameter,
     ParameterKind,
-    signature,
 )
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import memory
 from porter_triton.thread_level.expressions import Expression, dtype_name, element_type, type_text
-from porter_triton.thread_level.lanes import lanes_of, loads_of
+from porter_triton.thread_level.lanes import lanes_of
 from porter_triton.thread_level.names import Names
 from porter_triton.thread_level.printer import Printer
 from porter_triton.thread_level.prologue import begin
@@ -67,15 +67,7 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
         raise Refusal(line, error.construct, error.location.file or kernel.file) from None
     function = with_one_name_a_buffer(function, sources, launch)
     printed = print_function(prepared(function, launch), launch, kernel.head.name, sources)
-    return LoweredKernel(
-        kernel.head.name,
-        printed.text,
-        printed.parameters,
-        printed.helpers,
-        kernel.head.qualified,
-        printed.remarks,
-        printed.threads_per_lane,
-    )
+    return replace(printed, source=kernel.head.qualified)
 
 
 def prepared(function: Function, launch: LaunchInfo) -> Function:
@@ -139,22 +131,27 @@ def print_function(function: Function, launch: LaunchInfo, name: str, sources: S
     begin(p, launch)
     memory.reserve(p)
     p.block(function.body)
-    parameters = [parameter for parameter, is_used in own if is_used or "." not in parameter.source]
-    parameters = sorted([*parameters, *p.parameters], key=lambda parameter: parameter.kind in CONSTEXPRS)
-    body = "\n".join(p.lines) or "    pass"
+    told = [_told(p, parameter.value, made) for parameter, made in zip(function.parameters, own, strict=True)]
+    kept = [parameter for parameter in told if not parameter.unread or "." not in parameter.source]
+    parameters = sorted([*kept, *p.parameters], key=lambda parameter: parameter.kind in CONSTEXPRS)
     return LoweredKernel(
         name,
-        f"@triton.jit\n{signature(name, parameters)}\n{body}\n",
+        "\n".join(p.lines) or "    pass",
         tuple(parameters),
         tuple(sorted(p.helpers)),
         function.name,
         tuple(p.remarks),
-        lanes_of(loads_of(p), body, {call.name for call in p.helpers}),
+        lanes_of(p),
     )
 
 
-def _parameter(p: Printer, function: Function, number: int, sources: Sources) -> tuple[LoweredParameter, bool]:
-    """Declares a parameter; returns it with whether anything reads it."""
+def _told(p: Printer, value: Value, parameter: LoweredParameter) -> LoweredParameter:
+    """Returns a parameter with what the printed kernel does with it."""
+    return replace(parameter, asked=value in p.null_tested, unread=value not in p.uses)
+
+
+def _parameter(p: Printer, function: Function, number: int, sources: Sources) -> LoweredParameter:
+    """Declares a parameter."""
     parameter = function.parameters[number]
     value = parameter.value
     told = sources.get((parameter.argument, parameter.offset))
@@ -172,7 +169,7 @@ def _parameter(p: Printer, function: Function, number: int, sources: Sources) ->
         assert isinstance(value.type, Scalar)
         p.values[value] = Expression(name, value.type, loose=value.type.is_float)
         kind, dtype = ParameterKind.SCALAR, dtype_name(value.type)
-    return LoweredParameter(name, kind, dtype, source), value in p.uses
+    return LoweredParameter(name, kind, dtype, source)
 
 
 def _float8(source: ParameterSource | None) -> str:

@@ -5,8 +5,6 @@ That follows from what the threads of the printed kernel load.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,11 +18,6 @@ if TYPE_CHECKING:
 
 # They take a tile for rows of warps, which is how it lies where a lane is a thread; else it goes through shared memory.
 _BY_WARP = frozenset({"warp_rows", "segments"})
-# What makes lanes wait for each other, or for what another one does to memory.
-_TOGETHER = re.compile(
-    r"tl\.(sum|xor_sum|max|min|argmax|argmin|reduce|associative_scan|cumsum|cumprod|gather|sort|histogram|dot"
-    r"|atomic_\w+|debug_barrier)\("
-)
 _LANE_BITS = 128  # that a lane should have on their way, and what a device moves at once
 
 
@@ -40,18 +33,17 @@ class Loads:
     gathers: bool
 
 
-def lanes_of(loads: Loads, body: str, helpers_used: Iterable[str]) -> int:
+def lanes_of(p: Printer) -> int:
     """One where a thread waits for one load after another, has many on their way or speaks to its warp.
 
     Four where lanes never wait.
 
     An H200 moves at full speed what is on its way in 16 bytes a lane, nine tenths of that in 8, two thirds in 4.
     """
-    called = with_callees(helpers_used)
+    loads, called = loads_of(p), with_callees(call.name for call in p.helpers)
     if loads.streams or not _BY_WARP.isdisjoint(called):
         return 1
-    texts = (body, *(helpers()[name].text for name in called))
-    if loads.gathers or any(_TOGETHER.search(text) for text in texts):
+    if loads.gathers or p.meet or any(helpers()[name].lanes_meet for name in called):
         return 2
     return 4 if 4 * loads.bits <= _LANE_BITS else 2
 

@@ -127,6 +127,7 @@ def _ahead(p: Printer, op: Op, carried: _Carried, direction: int) -> None:
     count = p.named(p.spread(call("tl.cdiv", way.type, way, wide[2])), "count")
     if p.mask.lanes is not None:
         count = p.assign(count.text, where(p.mask.lanes, count, literal(0, Scalar.I32), count.type))
+    p.lanes_meet()
     most = p.named(replace(combined(f"tl.max({count.text}, axis=0)", count.type, count), varying=False), "most")
     name = p.declare("turn", most.type, varying=False)
     p.line(f"for {name} in range({most.text}):")
@@ -231,7 +232,7 @@ class _Going:
         elif (some := p.some()) is not None:
             condition = infix("&", Level.AND, some, settled(condition), Scalar.BOOL)
         p.assign(self.name, condition if self.diverges else settled(condition))
-        p.line(f"while {any_lane(lanes).text if self.diverges else self.name}:")
+        p.line(f"while {any_lane(p, lanes).text if self.diverges else self.name}:")
 
     def again(self, condition: Expression) -> None:
         """Writes the variable at the end of an iteration."""

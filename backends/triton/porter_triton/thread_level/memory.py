@@ -288,6 +288,7 @@ def _unconditional(
     mask = "" if is_alone else _keywords(p.mask.lanes)
     order = "" if p.uses.get(op.result) or p.has_fences else ', sem="relaxed"'
     text = f"tl.{name}({pointer.text}, {settled(value).text}{mask}{order})"
+    p.lanes_meet()
     return combined(text, value.type, pointer, value)
 
 
@@ -308,6 +309,7 @@ def _conditional(
         texts = [f"tl.where({p.mask.lanes.text}, {value.text}, 0).to({type_text(element)})" for value in values]
     else:
         texts = [value.text for value in values]
+    p.lanes_meet()
     return combined(f"tl.atomic_cas({pointer.text}, {', '.join(texts)})", element, pointer, *values)
 
 

@@ -75,11 +75,13 @@ class Printer:
     values: dict[Value, Held] = field(default_factory=dict)
     coordinates: dict[tuple[str, int], Expression] = field(default_factory=dict)
     pointer_parameters: set[str] = field(default_factory=set)
+    null_tested: set[Value] = field(default_factory=set)
     mask: Mask = field(default_factory=Mask)
     depth: int = 1
     touched: bool = False  # memory, since the last barrier
     rows: int = 0  # of the tile of iterations that is printed
     is_barrier_owed: bool = False  # before the next access
+    meet: bool = False  # lanes wait for each other, or for what another one does to memory
 
     def __post_init__(self) -> None:
         self.uniformity = uniformity(self.function)
@@ -199,9 +201,14 @@ class Printer:
         """Writes a line."""
         self.lines.append(f"{'    ' * self.depth}{text}")
 
+    def lanes_meet(self) -> None:
+        """Notes that what is written makes lanes wait for each other; of helpers their texts say so."""
+        self.meet = True
+
     def barrier(self) -> None:
         """Writes a barrier, unless nobody has touched memory since the one before."""
         if self.touched and self.is_ordered:
+            self.lanes_meet()
             self.line("tl.debug_barrier()")
             self.touched = self.is_barrier_owed = False
 
@@ -311,7 +318,7 @@ class Printer:
         for known in self._somes:
             if lanes.text in known:
                 return known[lanes.text]
-        found = self.named(any_lane(lanes), "some")
+        found = self.named(any_lane(self, lanes), "some")
         self._somes[-1][lanes.text] = found
         return found
 
@@ -374,8 +381,9 @@ class Printer:
         return settled(to_type(value, type_)) if isinstance(type_, Scalar) else value
 
 
-def any_lane(lanes: Expression) -> Expression:
+def any_lane(p: Printer, lanes: Expression) -> Expression:
     """Returns whether a condition holds in some thread."""
+    p.lanes_meet()
     axis = "" if lanes.turns else ", axis=0"
     counted = combined(f"tl.max({lanes.within(Level.ATOM)}.to(tl.int32){axis})", Scalar.I32, lanes)
     counted = replace(counted, varying=False, turns=False)

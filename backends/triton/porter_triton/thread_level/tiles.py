@@ -186,6 +186,7 @@ class _Tile:
         users = p.uses.get(result, ())
         if users and all(_reduces(user, kind) for user in users) and _is_neutral(p, begin, kind):
             return replace(part, reads=frozenset())
+        p.lanes_meet()
         whole = replace(combined(f"{_GATHERED[kind]}({part.text}, axis=0)", part.type), varying=True)
         if not _is_neutral(p, begin, kind):
             first = p.typed(p.value(begin), part.type)
