@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _ASSUMES = "PORT5003"
 # Several programs a row pay where rows are long and few; where no size is known any may come.
-_OF_FEW_ROWS = frozenset((Algorithm.SPLIT, Algorithm.SHARED))
+_OF_FEW_ROWS = frozenset((Algorithm.SPLIT, Algorithm.APART, Algorithm.SHARED))
 BENCH = "bench"  # the workload at whose sizes an operator is timed
 
 

@@ -99,7 +99,7 @@ def _shape(nest: NestDescription, schedule: Schedule) -> _Shape:
             return _Shape(schedule.rows * columns, of_rows, 1.0, 1, holds_rows=True)
         case Algorithm.SHARED:
             return _Shape(columns / schedule.parts, of_rows * schedule.parts, 1.0, 1, holds_rows=True)
-        case Algorithm.STREAMED | Algorithm.SPLIT:
+        case Algorithm.STREAMED | Algorithm.SPLIT | Algorithm.APART:
             reads = nest.reads[0 if schedule.in_one_pass else 1]
-            parts = schedule.parts if schedule.algorithm is Algorithm.SPLIT else 1
+            parts = 1 if schedule.algorithm is Algorithm.STREAMED else schedule.parts
             return _Shape(tile, of_rows * parts, max(1.0, columns / parts / schedule.columns), reads, holds_rows=False)

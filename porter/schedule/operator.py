@@ -8,6 +8,7 @@ from dataclasses import replace
 from porter.contract.dtype import DType
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Operator
+from porter.schedule.apart import apart
 from porter.schedule.grids import bracketed
 from porter.schedule.host_values import HostValues, Names, host
 from porter.schedule.kernel_writer import KernelWriter
@@ -17,6 +18,7 @@ from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 from porter.schedule.row_kernels import flat_kernel, row_kernel
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.shared_kernels import is_short, shared_kernel
+from porter.schedule.space import largest_tiles
 from porter.schedule.split_kernels import split_kernels
 
 # What kernels call their values: host code computes nothing of these names.
@@ -72,6 +74,11 @@ class _Writing:
 
     def add(self, nest: Nest, schedule: Schedule) -> None:
         """Adds the kernels of a nest."""
+        if schedule.algorithm is Algorithm.APART:
+            two = apart(nest, self._names, self._precision)
+            self.add(two.reducing, replace(schedule, algorithm=Algorithm.SPLIT))
+            self.add(two.storing, largest_tiles(two.storing))
+            return
         outputs = {output.name for output in self._program.outputs}
         for result in nest.results:
             if result.name not in outputs:

@@ -15,6 +15,7 @@ class Algorithm(StrEnum):
     HELD = "held"  # a row lies in the registers of one program, which reads it once
     STREAMED = "streamed"  # one program reads a row tile by tile, again for each pass
     SPLIT = "split"  # several programs reduce parts of a row, a second launch puts them together, a third applies it
+    APART = "apart"  # rows are split and reduced, then programs of their own store a tile of points each
     SHARED = (
         "shared"  # several programs hold a row in their registers, and wait for each other's part of its statistics
     )
@@ -47,11 +48,11 @@ class Schedule:
         words = [f"{self.algorithm}, tiles of {tile}", f"{self.warps} warps"]
         if self.algorithm is Algorithm.SHARED:
             return f"shared, {self.parts} programs a row, {self.warps} warps"
-        if self.algorithm is Algorithm.SPLIT:
+        if self.algorithm in (Algorithm.SPLIT, Algorithm.APART):
             words.insert(1, f"{self.parts} programs a row")
         if self.stages:
             words.append(f"{self.stages} stages")
-        if self.algorithm in (Algorithm.STREAMED, Algorithm.SPLIT) and not self.in_one_pass:
+        if self.algorithm in (Algorithm.STREAMED, Algorithm.SPLIT, Algorithm.APART) and not self.in_one_pass:
             words.append("a pass for each reduction")
         if self.backwards:
             words.append("stored from the end")

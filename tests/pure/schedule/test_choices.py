@@ -31,6 +31,12 @@ def first(name, dtype, **sizes):
             Schedule(Algorithm.SHARED, columns=393_216, parts=24, warps=16),
         ),
         (
+            "group_norm",  # of so many channels a group that programs cannot wait for each other
+            {"batch": 2, "channels": 4096, "groups": 2, "width": 262_144},
+            Schedule(Algorithm.APART, columns=8192, parts=32, warps=16, stages=3),
+            Schedule(Algorithm.APART, columns=16384, parts=32, warps=16, stages=3),
+        ),
+        (
             "column_mean",
             {"rows": 4096, "columns": 524_160},
             Schedule(Algorithm.STREAMED, rows=128, columns=32, warps=8),

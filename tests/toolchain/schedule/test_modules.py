@@ -28,6 +28,7 @@ SCHEDULES = {
     "held, rows": Schedule(Algorithm.HELD, rows=2),
     "split": Schedule(Algorithm.SPLIT, columns=16, parts=4),
     "split, rows": Schedule(Algorithm.SPLIT, rows=4, columns=16, parts=2),
+    "apart": Schedule(Algorithm.APART, columns=16, parts=4, stages=3),
 }
 FLAT = (Schedule(Algorithm.FLAT, columns=64), Schedule(Algorithm.FLAT, rows=2, columns=16))
 NUMBERS = {"alpha": 0.75, "eps": 0.125, "groups": 3, "window": 3, "stride": 2, "padding": 1}
@@ -51,6 +52,11 @@ REFUSED = {
         for name in ALL
         if name.startswith("running")
         for schedule in ("streamed, rows", "held, rows")
+    },
+    **{
+        (name, "apart"): "nothing is stored for each column"
+        for name in ALL
+        if name.startswith("running") or name in ("masked", "column_mean", "argmax", "loss")
     },
 }
 
