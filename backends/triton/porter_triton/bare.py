@@ -8,7 +8,6 @@ from porter.contract.contract import LaunchShape
 from porter.contract.records import symbol
 from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 from porter_triton.launching import LaunchText, call
-from porter_triton.layout import bracketed
 
 
 def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension]:
@@ -30,7 +29,7 @@ def bare_launcher(
     own = {kernel.name, "grid", "block", "shared_bytes"}  # which a parameter would hide
     plain = (names.get(parameter, symbol(parameter)) for parameter in parameters)
     arguments = [f"{name}_" if name in own else name for name in plain]
-    head = bracketed(f"def {name}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
+    head = f"def {name}({', '.join([*arguments, '*', 'grid', 'block', 'shared_bytes=0'])}):"
     tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]
     launch = LaunchText(
         arguments={**constants, **dict(zip(parameters, arguments, strict=True))},
@@ -44,7 +43,7 @@ def bare_launcher(
             head,
             f'    """Launches {kernel.name} with CUDA\'s extents of grid and block, three numbers each."""',
             *_demands(info),
-            call(kernel, launch),
+            f"    {call(kernel, launch)}",
         ]
     )
 

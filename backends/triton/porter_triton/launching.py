@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from porter_triton.kernel_records import LoweredKernel, LoweredParameter, ParameterKind
-from porter_triton.layout import bracketed
 from porter_triton.refusal import Refusal
 
 _ITEM_BYTES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4}
@@ -32,15 +31,14 @@ class LaunchText:
     nullable: frozenset[str] = frozenset()
 
 
-def call(kernel: LoweredKernel, launch: LaunchText, indent: str = "    ") -> str:
-    """The statement that launches `kernel`, without a newline at its end.
+def call(kernel: LoweredKernel, launch: LaunchText) -> str:
+    """The statement that launches `kernel`, on one line.
 
     Raises `Refusal` where the kernel wants something that `launch` does not have.
     """
     values = [_value(parameter, launch) for parameter in kernel.parameters]
-    return bracketed(
-        f"{kernel.name}[{_tuple(launch.grid)}]", [*values, f"num_warps={_warps(kernel, launch.block)}"], "", indent
-    )
+    inside = ", ".join([*values, f"num_warps={_warps(kernel, launch.block)}"])
+    return f"{kernel.name}[{_tuple(launch.grid)}]({inside})"
 
 
 def product(factors: tuple[str, ...]) -> str:

@@ -77,7 +77,7 @@ def test_a_struct_that_is_handed_to_a_function_of_the_source_is_its_fields():
     """
     )
     assert "def g(given_y, given_size_rows, given_size_columns, given_by, blocks):" in found
-    assert "grow[(blocks,)]( given_y, given_size_rows, given_size_columns, given_by," in " ".join(found.split())
+    assert "grow[(blocks,)](given_y, given_size_rows, given_size_columns, given_by," in " ".join(found.split())
     assert "g(y, n, m, 2.0, n)" in found
 
 

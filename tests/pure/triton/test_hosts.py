@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import re
+from pathlib import Path
 from textwrap import dedent
 
 import black
 import pytest
 
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
 from porter_triton.refusal import Refusal
-from tests.pure.triton.host_sources import body, translated
+from tests.pure.triton.host_sources import KERNEL, body, translated
 
 
 def test_a_pointer_launcher():
@@ -237,7 +241,7 @@ def test_what_has_no_counterpart_is_refused_at_its_line(cpp: str, line: int, rea
 
 
 def test_the_text_is_as_black_writes_it():
-    found = translated("""
+    text = dedent("""
         std::vector<torch::Tensor> f(torch::Tensor input, torch::Tensor other, int repetitions) {
           auto options = torch::TensorOptions().dtype(torch::kFloat32).device(input.device());
           auto result = torch::zeros({input.size(0), input.size(1), repetitions, other.size(0)}, options);
@@ -251,7 +255,10 @@ def test_the_text_is_as_black_writes_it():
           }
           return {result, other};
         }""")
-    assert black.format_str(found, mode=black.Mode(line_length=100)) == found + "\n"
+    made = port(parse(Source(Path("op.cu"), KERNEL + text)), ())
+    assert not made.findings
+    (file,) = made.files
+    assert black.format_str(file.text, mode=black.Mode(line_length=100)) == file.text
 
 
 def test_a_choice_of_options_chooses_what_differs():

@@ -15,7 +15,6 @@ from porter_triton.host.scope import Context, Given, Template
 from porter_triton.host.suites import Line, Suite, laid_out, pruned, words_read
 from porter_triton.kernel_records import LoweredKernel, ParameterKind
 from porter_triton.kernels import Kernels
-from porter_triton.layout import bracketed
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
 
@@ -219,4 +218,4 @@ def _without_last_return(body: list[Line | Suite]) -> list[Line | Suite]:
 
 
 def _text(name: str, parameters: list[str], body: list[str]) -> str:
-    return "\n".join([bracketed(f"def {name}", parameters, ":", ""), *body])
+    return "\n".join([f"def {name}({', '.join(parameters)}):", *body])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from porter.syntax.nodes import Launch
@@ -48,7 +47,7 @@ def launch(cx: Context, node: Launch) -> None:
         nullable=frozenset(p.name for p, a in zip(tree.parameters, arguments, strict=False) if a.nullable),
     )
     try:
-        cx.emit(_on_one_line(call(lowered, text, "")))
+        cx.emit(call(lowered, text))
     except Refusal as refusal:
         raise Refusal(refusal.line or node.line, refusal.reason, refusal.file) from None
 
@@ -94,11 +93,6 @@ def _enabled(cx: Context, kernel: FunctionTree, node: Launch, arguments: tuple[C
         return cx.kernels.enabled(kernel, instance(cx, kernel, node.kernel.template, arguments, node.line))
     except Refusal:
         return True
-
-
-def _on_one_line(text: str) -> str:
-    """A call without its line breaks: only the layout knows how deep it will stand."""
-    return re.sub(r"\n\s*", " ", re.sub(r",?\n\s*\)", ")", re.sub(r"\(\n\s*", "(", text))).strip()
 
 
 def extents(value: Code) -> tuple[Code, Code, Code]:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from porter_triton.layout import WIDTH
-
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_STRING = re.compile(r"""\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'""")
 _ASSIGNED = re.compile(r" [^\w\s]*= ")
-_OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,68 +89,12 @@ def _continues(body: list[Line | Suite], index: int) -> bool:
 
 
 def laid_out(body: list[Line | Suite], indent: str) -> list[str]:
-    """The lines of `body`."""
+    """The lines of `body`, each statement on one."""
     lines: list[str] = []
     for item in body:
         if isinstance(item, Line):
-            lines.extend(wrapped(item.text, indent))
+            lines.append(indent + item.text)
         else:
-            lines.extend(wrapped(item.head, indent))
+            lines.append(indent + item.head)
             lines.extend(laid_out(item.body or [Line("pass")], indent + "    "))
     return lines
-
-
-def wrapped(text: str, indent: str) -> list[str]:
-    """`text` broken at its last bracket, as `black` does, where it is longer than a line."""
-    if len(indent) + len(text) <= WIDTH:
-        return [indent + text]
-    opening = _last_bracket(text)
-    if opening is None:
-        return _in_parentheses(text, indent)
-    begin, end = opening
-    head, inside, tail = text[: begin + 1], text[begin + 1 : end], text[end:]
-    inner = indent + "    "
-    if len(inner) + len(inside) <= WIDTH:
-        return [indent + head, inner + inside, indent + tail]
-    items = _split(inside)
-    lines = [line for item in items for line in wrapped(item + ("," if len(items) > 1 else ""), inner)]
-    return [indent + head, *lines, indent + tail]
-
-
-def _in_parentheses(text: str, indent: str) -> list[str]:
-    """A long right-hand side without brackets, in brackets of its own."""
-    target, equals, value = text.partition(" = ")
-    if not equals:
-        return [indent + text]
-    return [f"{indent}{target} = (", f"{indent}    {value}", f"{indent})"]
-
-
-def _last_bracket(text: str) -> tuple[int, int] | None:
-    """The extent of the last bracket at the top of `text` that has something in it, only `:` and `,` behind."""
-    text = _without_strings(text)
-    end = len(text.rstrip(":,")) - 1
-    if end < 0 or text[end] not in _OPENING.values():
-        return None
-    depth = 0
-    for i in range(end, -1, -1):
-        depth += (text[i] in _OPENING.values()) - (text[i] in _OPENING)
-        if depth == 0:
-            return (i, end) if end > i + 1 else None
-    return None
-
-
-def _split(text: str) -> list[str]:
-    """The parts of `text` between the commas at its top."""
-    parts, depth, begin = [], 0, 0
-    for i, c in enumerate(_without_strings(text)):
-        depth += (c in _OPENING) - (c in _OPENING.values())
-        if c == "," and depth == 0:
-            parts.append(text[begin:i].strip())
-            begin = i + 1
-    last = text[begin:].strip()
-    return [*parts, last] if last else parts
-
-
-def _without_strings(text: str) -> str:
-    """`text` with blanks for what stands in quotes, where commas and brackets are only said."""
-    return _STRING.sub(lambda found: f'"{" " * (len(found.group()) - 2)}"', text)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import builtins
 import keyword
-import re
 
 _OPTIONS = ("grid", "warmup", "num_warps", "num_stages", "num_ctas", "maxnreg")  # what a launch takes by name
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", *_OPTIONS}
-_TEMPORARY = re.compile(r"\b([A-Za-z]\w*?)__(\d+)t\b")
 
 
 class Names:
@@ -18,7 +16,6 @@ class Names:
         self._kinds: dict[str, object] = {}
         self._open: set[str] = set(taken)
         self._scopes: list[list[str]] = [[]]
-        self._count = 0
 
     def declare(self, wanted: str, kind: object) -> str:
         """A name for a variable called `wanted` whose type and shape are `kind`.
@@ -42,11 +39,6 @@ class Names:
         self._scopes[-1].remove(name)
         return name
 
-    def temporary(self, stem: str) -> str:
-        """A name nobody else has; `settle` numbers those that remain."""
-        self._count += 1
-        return f"{stem}__{self._count}t"
-
     def enter(self) -> None:
         """A scope begins."""
         self._scopes.append([])
@@ -54,28 +46,3 @@ class Names:
     def leave(self) -> None:
         """The innermost scope ends."""
         self._open.difference_update(self._scopes.pop())
-
-
-def stem(name: str) -> str:
-    """Returns what a name was asked for as, if it was made up here."""
-    found = _TEMPORARY.fullmatch(name)
-    return found[1] if found else name
-
-
-def settle(text: str) -> str:
-    """Number what temporaries remain, in order, beside the names the text has."""
-    taken = set(re.findall(r"[A-Za-z_]\w*\b(?!=[^=])", text))  # keywords of calls take no name
-    chosen: dict[str, str] = {}
-
-    def name(found: re.Match[str]) -> str:
-        if found.group() not in chosen:
-            stem, number = found.group(1), 1
-            candidate = stem
-            while candidate in taken or candidate in _RESERVED:
-                number += 1
-                candidate = f"{stem}_{number}"
-            taken.add(candidate)
-            chosen[found.group()] = candidate
-        return chosen[found.group()]
-
-    return _TEMPORARY.sub(name, text)
