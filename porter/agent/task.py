@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from porter.agent.operator_words import operator_in_words, sizes_in_words
 from porter.backend import Backend, Target
@@ -12,24 +11,17 @@ from porter.contract.contract import Contract
 from porter.evolve.axis import Axis
 from porter.evolve.candidate import File
 from porter.evolve.diagnosis import ScoredSize
+from porter.evolve.subject import HeldTo
 from porter.findings import Finding, Severity
 from porter.source.text import Source
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
-class Given(StrEnum):
-    """Names what programs are held to, as a sentence says it."""
-
-    CUDA = "the CUDA original"
-    PYTHON = "the PyTorch reference"
-    ANSWERS = "recorded answers"
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`original` is the source that counts, None where `given` are answers alone, `headers` what of the user's it
-    includes; `findings` the gravest first.
+    """`original` is the source that counts, None where programs are `held_to` answers alone, `headers` what of the
+    user's it includes; `findings` the gravest first.
 
     `operator` says how its entries are called and what is right, `scored` at which sizes candidates are scored and what
     limits them there. `axes` are those by which the archive tells programs apart.
@@ -43,7 +35,7 @@ class Task:
     scored: str
     findings: tuple[str, ...]
     axes: tuple[Axis, ...] = ()
-    given: Given = Given.CUDA
+    held_to: HeldTo = HeldTo.CUDA
 
 
 def task(
@@ -56,7 +48,7 @@ def task(
     scored: Sequence[ScoredSize],
     findings: Iterable[Finding],
     axes: tuple[Axis, ...] = (),
-    given: Given = Given.CUDA,
+    held_to: HeldTo = HeldTo.CUDA,
 ) -> Task:
     """The task of writing what answers as `original` does, or as recorded, and making it fast at the sizes `scored`. A
     port of it has `findings`; other programs are told apart by `axes`.
@@ -71,7 +63,7 @@ def task(
         sizes_in_words(scored, target.chip),
         tuple(dict.fromkeys(_told(finding) for finding in ordered)),
         axes,
-        given,
+        held_to,
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from porter.agent.build import Agent
 from porter.agent.profile import Profile
 from porter.agent.prompt import Material
-from porter.agent.task import Given, Task, task
+from porter.agent.task import Task, task
 from porter.agent.writer import Draft
 from porter.backend import Backend, Port
 from porter.evaluate.admission import not_admitted
@@ -30,6 +30,7 @@ from porter.evolve.evaluator import failed, files_of, port_of
 from porter.evolve.proposer import Member
 from porter.evolve.proposers import agent_of, closing
 from porter.evolve.stream import stream
+from porter.evolve.subject import HeldTo
 from porter.findings import Finding, Severity
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.registry import find_backend
@@ -109,7 +110,7 @@ class _Porting:
         path = migration.source.path
         told = task(
             backend, migration.target, migration.source, (),
-            contracts=migration.contracts, scored=(), findings=(), given=Given.PYTHON,
+            contracts=migration.contracts, scored=(), findings=(), held_to=HeldTo.PYTHON,
         )  # fmt: skip
 
         def judge(port: Port, options: MigrateOptions) -> Migration:

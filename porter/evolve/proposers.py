@@ -10,7 +10,7 @@ from pathlib import Path
 from porter.agent.build import Agent, open_agent, rule_plan
 from porter.agent.profile import Profile, profile_of_text
 from porter.agent.secret import find_key
-from porter.agent.task import Given, Task, task
+from porter.agent.task import Task, task
 from porter.evaluate.bench import Bench
 from porter.evaluate.scheduled import Formula
 from porter.evolve.axis import Axis
@@ -32,7 +32,6 @@ from porter.source.encoding import read_text
 from porter.source.text import Source
 
 _RECORDING, _MODELS = "model", "models"
-_GIVEN = {HeldTo.CUDA: Given.CUDA, HeldTo.PYTHON: Given.PYTHON, HeldTo.RECORDING: Given.ANSWERS}
 
 
 def proposers_of(
@@ -79,7 +78,7 @@ def task_of(subject: Subject, axes: tuple[Axis, ...], place: Bench) -> Task:
     scored = scored_sizes(subject, backend, subject.workloads, place)
     return task(
         backend, subject.target, _shown(subject), headers,
-        contracts=subject.contracts, scored=scored, findings=findings, axes=axes, given=_GIVEN[subject.held_to],
+        contracts=subject.contracts, scored=scored, findings=findings, axes=axes, held_to=subject.held_to,
     )  # fmt: skip
 
 

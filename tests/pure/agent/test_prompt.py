@@ -10,9 +10,9 @@ from porter.agent.changes import briefly, difference
 from porter.agent.model import UnansweredError
 from porter.agent.prompt import Material, fenced, size, written
 from porter.agent.question import estimated_tokens
-from porter.agent.task import Given
 from porter.agent.task import task as task_of
 from porter.evolve.candidate import File
+from porter.evolve.subject import HeldTo
 from porter.findings import Finding, Severity
 from porter.registry import loadable_backends
 from porter.source.text import Source, Span
@@ -57,19 +57,22 @@ def test_all_that_is_known_stands_in_it():
     assert "leaves out" not in text
 
 
-@pytest.mark.parametrize("given", list(Given))
-def test_a_model_is_told_what_its_program_is_held_to(given):
-    shown = None if given is Given.ANSWERS else File("scale.cu", CUDA)
-    made = replace(task(), original=shown, given=given)
+WORDS = {
+    HeldTo.CUDA: "the CUDA original",
+    HeldTo.PYTHON: "the PyTorch reference",
+    HeldTo.RECORDING: "recorded answers",
+}
+
+
+@pytest.mark.parametrize("held_to", list(HeldTo))
+def test_a_model_is_told_what_its_program_is_held_to(held_to):
+    shown = None if held_to is HeldTo.RECORDING else File("scale.cu", CUDA)
+    made = replace(task(), original=shown, held_to=held_to)
     system, user = (message.text for message in written(material(task=made), 10**6).messages)
-    others = [other.value for other in Given if other is not given]
-    assert given.value in system
-    assert not any(other in system for other in others)
-    assert (CUDA.strip() in user) == (given is not Given.ANSWERS)
-    assert ("# The CUDA original" in user, "# The PyTorch reference" in user) == (
-        given is Given.CUDA,
-        given is Given.PYTHON,
-    )
+    assert [other for other, words in WORDS.items() if words in system] == [held_to]
+    assert (CUDA.strip() in user) == (held_to is not HeldTo.RECORDING)
+    titles = ("# The CUDA original" in user, "# The PyTorch reference" in user)
+    assert titles == (held_to is HeldTo.CUDA, held_to is HeldTo.PYTHON)
 
 
 def test_what_does_not_fit_goes_in_the_order_of_what_it_tells():
