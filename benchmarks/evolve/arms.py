@@ -4,38 +4,47 @@
     python benchmarks/evolve/arms.py table OUT.jsonl
 
 `run` searches from porter's port of each operator of `op_suites/kernelbench` with each arm, evaluates what several
-arms propose once, and appends a line for each search; operators that OUT has already are left out, so that it may be
-run again. Times are taken where there is a device, else the scores are modelled costs: a line says which. No language
-model is asked.
+arms propose once, and appends a line for each search; what OUT has already is left out, so that it may be run again.
+Times are taken where there is a device, else the scores are modelled costs: a line says which. No language model is
+asked. The arm `scripted expert` stands for a good one: a server on this machine that answers the questions of the
+proposer `llm` with ports from the operator's formula, the most promising first, but every third time with a mistake,
+and the first time with no program at all.
 
 `table` says how good the best so far is after so many evaluations, the port that all begin with being the first: 0 is
-that port, 1 the best that any arm found for the operator, between them the binary logarithm counts. Intervals are
-bootstrapped, with 95 %, over operators. An arm wins an operator where none is more than 1 % better at the end.
+that port, 1 the best that any arm found for the operator, between them the binary logarithm counts. Operators on which
+no arm gained 1 % are left out of that. Intervals are bootstrapped, with 95 %, over operators. An arm wins an operator
+where none is more than 1 % better at the end.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
 import tempfile
+import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import log2
 from pathlib import Path
 from random import Random
 from threading import Lock
 
+from porter.agent.build import open_agent
+from porter.agent.options import ModelOptions, Models
+from porter.agent.secret import Secret
 from porter.cli.options import cache_folder, cores
 from porter.contract.reader import load_contracts
 from porter.errors import PorterError
-from porter.evaluate.bench import bench
+from porter.evaluate.bench import Bench, bench
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.original import read_original
-from porter.evaluate.scheduled import formula_of
+from porter.evaluate.scheduled import Formula, formula_of
 from porter.evolve.axis import Axis
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, Origin
@@ -44,7 +53,7 @@ from porter.evolve.local import ThisMachine
 from porter.evolve.loop import CandidateJudge, evaluate_all
 from porter.evolve.ports import space_of_port
 from porter.evolve.proposer import Proposer, Request
-from porter.evolve.proposers import proposers_of
+from porter.evolve.proposers import closing, proposers_of, task_of
 from porter.evolve.replay import searching
 from porter.evolve.scored import Scored
 from porter.evolve.settings import SEED, Settings
@@ -68,7 +77,10 @@ ARMS = {
     "rules and plan": ("rewrite", "plan"),
     "formula": ("formula",),
     "all but random": ("formula", "schedule", "kriging", "rewrite", "plan"),
+    "scripted expert": ("llm",),
 }
+EXPERT = "scripted expert"
+LEAST_GAIN = 1.01
 SHOWN = (2, 4, 8, 16, 32, 64)
 RESAMPLES = 2000
 
@@ -130,6 +142,45 @@ class Once:
             return self._known[candidate.digest]
 
 
+@contextmanager
+def expert(formula: Formula, subject: Subject, axes: tuple[Axis, ...], planning: Bench) -> Iterator[Proposer]:
+    """A proposer that asks a server, which knows what a good model would write."""
+    numbers, promising = itertools.count(), formula.schedules
+    main = files_of(subject.seed)[0].name
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            said = self.reply(next(numbers))
+            body = json.dumps({"choices": [{"message": {"content": said}, "finish_reason": "stop"}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def reply(self, number: int) -> str:
+            if number == 0:
+                return "Let me think about what bounds this program."
+            schedule = promising[(number - 1) % len(promising)]
+            text = formula.port(schedule).files[0].text
+            text = text.replace("tl.store(", "tl.stores(") if number % 3 == 0 else text
+            return f"IDEA: {schedule}\nFILE: {main}\n```python\n{text}```"
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    options = ModelOptions("expert", f"http://127.0.0.1:{http.server_port}/v1")
+    agent = open_agent(Models((options,)), lambda _: Secret(""), silent)
+    try:
+        with closing(agent):
+            yield agent.llm(task_of(subject, axes, planning))
+    finally:
+        http.shutdown()
+
+
 def silent(step: str) -> None:
     """Nobody watches."""
 
@@ -143,7 +194,7 @@ def subject_of(operator: str) -> Subject:
     return Subject(original, port, target, load_contracts(contract), options)
 
 
-def studied(operator: str, evaluations: int, seeds: int, jobs: int) -> Iterator[Played]:
+def studied(operator: str, arms: Sequence[str], evaluations: int, seeds: int, jobs: int) -> Iterator[Played]:
     """Yields a line for each search of one operator."""
     subject = subject_of(operator)
     backend = find_backend(subject.target.backend)
@@ -162,41 +213,40 @@ def studied(operator: str, evaluations: int, seeds: int, jobs: int) -> Iterator[
         named = {one.name: one for one in (RandomProposer(space), *known)}
         once = Once(CandidateJudge(evaluator, 0, apart))
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
-        asked = [
-            (arm, tuple(named[n] for n in names if n in named), s) for arm, names in ARMS.items() for s in range(seeds)
-        ]
-        with ThreadPoolExecutor(jobs) as pool:
-            searches = [
-                (arm, s, pool.submit(curve, once, proposers, seed, s, evaluations))
-                for arm, proposers, s in asked
-                if proposers
-            ]
-            for arm, s, found in searches:
-                yield Played(operator, evaluator.fidelity.value, evaluator.device, arm, s, found.result())
+        for arm, number in itertools.product(arms, range(seeds)):
+            with ExitStack() as stack:
+                if arm == EXPERT and formula is not None:
+                    named["llm"] = stack.enter_context(expert(formula, subject, apart.axes, planning))
+                proposers = tuple(named[name] for name in ARMS[arm] if name in named)
+                if proposers:
+                    found = curve(once, proposers, seed, number, evaluations, jobs)
+                    yield Played(operator, evaluator.fidelity.value, evaluator.device, arm, number, found)
 
 
-def curve(once: Once, proposers: tuple[Proposer, ...], seed: Candidate, number: int, evaluations: int) -> list[float]:
+def curve(  # noqa: PLR0917 - an arm, and what it may spend
+    once: Once, proposers: tuple[Proposer, ...], seed: Candidate, number: int, evaluations: int, jobs: int
+) -> list[float]:
     """The best so far after each evaluation, the seed's included; it stays where an arm has no more to give."""
     names = tuple(one.name for one in proposers)
-    settings = Settings(number, once.axes, names, batch=1, measure_after=0)
+    slow = {"llm": 4} if "llm" in names else {}
+    settings = Settings(number, once.axes, names, batch=1, measure_after=0, slow=slow)
     budget = Budget(rounds=10_000, evaluations=evaluations)
     with (
         tempfile.TemporaryDirectory(prefix="porter-arms-") as folder,
         searching(Path(folder), settings, budget, proposers, (seed,)) as search,
     ):
-        evaluate_all(search, lambda _, candidate: lambda: once.evaluate(candidate), 1, lambda _: None)
+        evaluate_all(search, lambda _, candidate: lambda: once.evaluate(candidate), jobs, silent)
         factors = [m.scored.score.factor if m.scored.score else 0.0 for m in search.state.members.values()]
     best = [round(max(factors[: n + 1]), 5) for n in range(len(factors))]
     return best + best[-1:] * (evaluations - len(best))
 
 
-def run(out: Path, operators: Sequence[str], evaluations: int, seeds: int, jobs: int) -> None:
+def run(out: Path, given: argparse.Namespace) -> None:
     """Searches, and appends to `out`."""
-    done = {line.operator for line in lines(out)} if out.exists() else set()
-    for operator in operators:
-        if operator in done:
-            continue
-        found = list(studied(operator, evaluations, seeds, jobs))
+    done = {(line.operator, line.arm) for line in lines(out)} if out.exists() else set()
+    for operator in given.operators:
+        arms = [arm for arm in ARMS if (operator, arm) not in done]
+        found = list(studied(operator, arms, given.evaluations, given.seeds, given.jobs)) if arms else []
         with out.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(asdict(line)) + "\n" for line in found)
         print(f"{operator}: {len(found)} searches", flush=True)
@@ -217,12 +267,14 @@ def table(path: Path) -> str:
     shown = [n for n in SHOWN if n <= length]
     operators, arms = sorted(best), [arm for arm in ARMS if any(line.arm == arm for line in read)]
     won, rows = wins(read, operators, arms), []
+    gained = [operator for operator in operators if best[operator] >= LEAST_GAIN]
     for arm in arms:
-        cells = [told([share(read, arm, operator, n, best[operator]) for operator in operators]) for n in shown]
+        cells = [told([share(read, arm, operator, n, best[operator]) for operator in gained]) for n in shown]
         rows.append(f"| {arm} | {' | '.join(cells)} | {won[arm]} of {len(operators)} |")
-    kinds = sorted({f"{line.fidelity}{' on ' + line.device if line.device else ''}" for line in read})
+    kinds = sorted({f"{line.fidelity} on {line.device}" if line.device else "modelled costs" for line in read})
     seeds = len({line.seed for line in read})
-    head = f"{len(operators)} operators, {seeds} seeds, {length} evaluations; scores: {', '.join(kinds)}\n\n"
+    count = f"{len(operators)} operators, {len(gained)} of them with a gain, {seeds} seeds, {length} evaluations"
+    head = f"{count}; scores: {', '.join(kinds)}\n\n"
     heads = f"| arm | {' | '.join(f'after {n}' for n in shown)} | wins |\n|{' --- |' * (len(shown) + 2)}\n"
     return head + heads + "\n".join(rows)
 
@@ -232,7 +284,7 @@ def share(read: list[Played], arm: str, operator: str, count: int, best: float) 
     curves = [line.curve for line in read if (line.arm, line.operator) == (arm, operator)]
     if not curves:
         return 0.0
-    return statistics.fmean(log2(one[count - 1]) for one in curves) / log2(best) if best > 1 else 1.0
+    return statistics.fmean(log2(one[count - 1]) for one in curves) / log2(best)
 
 
 def wins(read: list[Played], operators: Sequence[str], arms: Sequence[str]) -> dict[str, int]:
@@ -266,7 +318,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=cores())
     given = parser.parse_intermixed_args()
     if given.what == "run":
-        run(given.out, given.operators, given.evaluations, given.seeds, given.jobs)
+        run(given.out, given)
     print(table(given.out))
 
 
