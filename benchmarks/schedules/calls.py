@@ -47,8 +47,11 @@ def made(told: Mapping[str, Any], empty: Callable[..., Any] | None = None) -> An
         return torch.rand(shape, device="cuda") < 0.5
     if not dtype.is_floating_point:
         return torch.randint(0, 3, shape, device="cuda", dtype=dtype)
-    draw = torch.randn if told["values"] == "normal" else torch.rand
-    return draw(shape, device="cuda", dtype=dtype)
+    if told["values"] == "normal":
+        return torch.randn(shape, device="cuda", dtype=dtype)
+    return 1 - torch.rand(
+        shape, device="cuda", dtype=dtype
+    )  # one in 256 of bfloat16 would be 0, which has no logarithm
 
 
 def copied(call: Sequence[Any]) -> list[Any]:

@@ -7,7 +7,8 @@ with all samples in microseconds; what is there is not done again. Processes com
 device. A sample is a chain of calls on inputs that are larger than the cache together, replayed as a CUDA graph for at
 least 0.3 ms; samples of all contenders are taken in turn. `torch.compile` is the default, `max_autotune` its mode
 `max-autotune-no-cudagraphs`. `outside` is the share of a result, of a large one a million elements, that differs from
-PyTorch's by more than 1e-3 of its largest element in 32 bits and 2e-2 in 16. No verdict, and not porter's own clock.
+PyTorch's in 32 bits by more than 1e-3 of its largest element, or by 2e-2 where the type has 16. No verdict, and not
+porter's own clock.
 """
 
 from __future__ import annotations
