@@ -100,6 +100,7 @@ class KernelWriter:
         self._blocks: dict[str, None] = {}
         self._constants: dict[str, None] = {}
         self._strides: dict[str, None] = {}
+        self._has_windows = False  # which begin anywhere
 
     def constant(self, polynomial: Polynomial) -> Value:
         """Returns a size for each value of which the kernel is compiled anew."""
@@ -196,8 +197,11 @@ class KernelWriter:
         return total[0] if len(total) == 1 else Compute("add", tuple(total))
 
     def _stride(self, place: Linear) -> None:
-        """Notes which sizes tell where rows of neighbours begin."""
-        if any(factor.constant == 1 for _, factor in self._lanes(place)):
+        """Notes which sizes tell where rows of neighbours begin, of what has an element for each of the tile's."""
+        lanes = self._lanes(place)
+        own = NO_AXES.union(*(axes(one) for one, _ in lanes))
+        tile = frozenset(axis for axis, block in BLOCK.items() if block in self._blocks)
+        if own == tile and PARTS not in place.variables and any(factor.constant == 1 for _, factor in lanes):
             factors = [place.constant, *(factor for _, factor in place.terms)]
             sizes = (self.size(factor) for factor in factors if factor.constant is None)
             self._strides |= {size.name: None for size in sizes if isinstance(size, Name)}
@@ -205,6 +209,7 @@ class KernelWriter:
     def pointer_within(self, tensor: str, place: Linear, outer: Block, steps: Steps) -> Value:
         """Returns what `pointer` does, in a window: what the steps of a loop share is added up in front of it."""
         here = place.without(steps.names)
+        self._has_windows = True
         own = {name: factor for name, factor in place.terms if name in steps.names}
         if not own:
             return self.pointer(tensor, place, outer)
@@ -281,7 +286,7 @@ class KernelWriter:
             tuple(name for name in self._numbers if name not in self._sizes),
             (*self._constants, *self._blocks),
             block.body,
-            tuple(name for name in self._strides if name not in self._constants),
+            () if self._has_windows else tuple(name for name in self._strides if name not in self._constants),
         )
 
     def _is_of_row(self, name: str) -> bool:

@@ -71,7 +71,8 @@ def test_tiles_of_kernels_that_are_compiled_before_stay_as_they_are():
         ("softmax", STREAMED, {"columns"}),
         ("column_mean", TILED, {"columns"}),
         ("pointwise", FLAT, set()),  # one loop from the first element to the last
-        ("group_norm", HELD, {"width", "channels_width", "channels_width_per_groups", "channels_per_groups"}),
+        ("pool", FLAT, set()),  # windows begin anywhere
+        ("group_norm", HELD, {"width", "channels_width", "channels_width_per_groups"}),  # no weight of a channel
     ],
 )
 def test_strides_are_the_sizes_that_tell_where_rows_begin(name, schedule, strides):
