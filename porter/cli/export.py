@@ -1,4 +1,4 @@
-"""`porter export`: the best that a search found, as a folder to merge, or as data of flashinfer-bench."""
+"""`porter export`: the best that a search found, as a folder to merge, a patch, or data of flashinfer-bench."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, RunArgument, cache_folder, named_path
-from porter.errors import DONE
+from porter.errors import DONE, UsageError
 
 
 class As(StrEnum):
@@ -27,6 +27,19 @@ OutOption = Annotated[
 AsOption = Annotated[
     As, typer.Option("--as", help="A folder with test and benchmark, or a definition, a solution and workloads.")
 ]
+PatchOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--patch",
+        metavar="REPO",
+        parser=named_path,
+        help="Write a patch for this git repository, which has the source, instead: the port beside it.",
+    ),
+]
+AtOption = Annotated[
+    str, typer.Option("--at", metavar="PATH", help="The source's path in the repository; else porter looks for it.")
+]
+InPlaceFlag = Annotated[bool, typer.Option("--in-place", help="The port takes the place of the source.")]
 
 
 def export(
@@ -34,10 +47,13 @@ def export(
     run: RunArgument,
     out: OutOption,
     form: AsOption = As.FOLDER,
+    patch: PatchOption = None,
+    at: AtOption = "",
+    in_place: InPlaceFlag = False,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Write the best candidate of a search with a test and a benchmark, or for flashinfer-bench."""
+    """Write the best candidate of a search with a test and a benchmark, for flashinfer-bench, or as a patch."""
     from rich.text import Text
 
     from porter.evaluate.migration import MigrateOptions
@@ -46,7 +62,18 @@ def export(
 
     console: Console = context.obj
     found = course(run)
-    if form is As.FLASHINFER_BENCH:
+    if patch is None and (at or in_place):
+        raise UsageError("--at and --in-place are about a patch", "add --patch REPO")
+    if patch is not None:
+        from porter.report.source_patch import patch_of, prove
+
+        if form is not As.FOLDER:
+            raise UsageError("--patch and --as are two forms", "leave one out")
+        with console.progress() as step:
+            step("holding the best candidate to its source")
+            texts = patch_of(found, prove(found, os.environ), patch, os.environ, at=at, in_place=in_place)
+            written = write_texts(texts, out)
+    elif form is As.FLASHINFER_BENCH:
         from porter.report.flashinfer_reference import winner_data
 
         options = MigrateOptions("", cache_folder(), seed=0, environment=dict(os.environ))

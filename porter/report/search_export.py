@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -41,7 +41,7 @@ def winner_texts(course: Course) -> Mapping[str, str | bytes]:
     port = _placed(best.candidate.files, "")
     main, seed_main = _called(best.candidate.files, ""), _called(seed.candidate.files, "seed")
     original = _ORIGINALS[held_to_of(course.about)]
-    test = _render("test_port.py.j2", words=[_here(main), *_words(course, drafted=True)], original=original)
+    test = _render("test_port.py.j2", words=[_here(main), *_python(_words(course, drafted=True))], original=original)
     others: dict[str, str | bytes] = {
         **_placed(seed.candidate.files, "seed"),
         **_original(course),
@@ -49,7 +49,7 @@ def winner_texts(course: Course) -> Mapping[str, str | bytes]:
         "README.md": _readme(course, best, main, original),
     }
     if held_to_of(course.about) is not HeldTo.RECORDING:  # recorded answers have no speed
-        words = list(_words(course, drafted=False))
+        words = _python(_words(course, drafted=False))
         names = {"seed": _here(seed_main), "best": _here(main), "original": original}
         others["benchmark.py"] = _render("benchmark.py.j2", **names, words=words)
     if taken := sorted(port.keys() & others.keys()):
@@ -104,35 +104,42 @@ def _original(course: Course) -> dict[str, str | bytes]:
     return found
 
 
-def _words(course: Course, *, drafted: bool) -> Iterator[str]:
-    """Yields what `porter verify` and `porter bench` are called with besides the candidate, as Python.
+def verify_words(course: Course) -> list[str]:
+    """Returns what `porter verify` is called with in the folder that is exported. Raises `InputError` as there."""
+    if course.state.best is None:
+        raise InputError(f"{course.folder}: nothing was verified, so there is nothing to export")
+    return [_called(course.state.best.candidate.files, ""), *map(str, _words(course, drafted=True))]
+
+
+def _words(course: Course, *, drafted: bool) -> Iterator[str | PurePosixPath]:
+    """Yields what `porter verify` and `porter bench` are called with besides the candidate.
 
     A contract that porter drafted is only for the former: a stated one also says at which sizes to time, a drafted one
     has but small ones.
     """
     about, held_to = course.about, held_to_of(course.about)
     standard = "--golden" if held_to is HeldTo.RECORDING else "--against"
-    yield from (_text(standard), _here(f"{ORIGINAL}/{about['source']}"))
+    yield from (standard, PurePosixPath(ORIGINAL, about["source"]))
     if held_to is HeldTo.CUDA:
-        yield from (_text("--include-dir"), _here(ORIGINAL))
+        yield from ("--include-dir", PurePosixPath(ORIGINAL))
     if about.get("contract") == "user" or (drafted and held_to is HeldTo.CUDA):
-        yield from (_text("--contract"), _here(f"{ORIGINAL}/{CONTRACT}"))
+        yield from ("--contract", PurePosixPath(ORIGINAL, CONTRACT))
     if drafted and about.get("contract") != "user" and held_to is HeldTo.CUDA:
-        yield _text("--edges")
+        yield "--edges"
     for option in ("target", "arch", "entry"):
         if value := about.get(option):
-            yield from (_text(f"--{option}"), _text(value))
+            yield from (f"--{option}", value)
     for define in filter(None, about.get("defines", "").split("\n")):
-        yield from (_text("--define"), _text(define))
+        yield from ("--define", define)
 
 
-def _text(word: str) -> str:
-    return json.dumps(word)
+def _python(words: Iterable[str | PurePosixPath]) -> list[str]:
+    return [json.dumps(word) if isinstance(word, str) else _here(str(word)) for word in words]
 
 
 def _here(path: str) -> str:
     """A path beside the script that names it, wherever that is called from."""
-    return f"str(HERE / {_text(path)})"
+    return f"str(HERE / {json.dumps(path)})"
 
 
 def _readme(course: Course, best: Member, main: str, original: str) -> str:

@@ -1,5 +1,6 @@
 """What `porter export` writes really holds the port to its original; `porter steps` has the prompts of a search."""
 
+import os
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from porter.agent.question import Answer
 from porter.agent.reply import read_reply
 from porter.agent.splice import splice
 from porter.cli.main import main
+from porter.errors import InputError
 from porter.evolve.axis import Axis
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
@@ -17,6 +19,8 @@ from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.settings import Settings
 from porter.learn.step_files import read_steps
 from porter.learn.steps import Work
+from porter.report.search_course import course
+from porter.report.source_patch import Proof, patch_of
 
 SOURCE = """\
 #include "twice.h"
@@ -113,3 +117,60 @@ def test_a_step_has_the_prompt_with_which_a_model_would_have_been_asked(run, tmp
     assert step.work == Work(step.work.run, "scale.cu", "elementwise", "maca", "", SOURCE)
     changes = read_reply(Answer(step.action.edit)).changes
     assert splice(step.situation.parent.files, changes) == step.action.files
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository that has the source of `run`, beside which lies another of that name."""
+    place = tmp_path / "library"
+    (place / "csrc" / "old").mkdir(parents=True)
+    (place / "csrc" / "scale.cu").write_text(SOURCE.replace("\n", "\r\n"), newline="")
+    (place / "csrc" / "old" / "scale.cu").write_text(f"// old\n{SOURCE}")
+    (place / "csrc" / "twice.h").write_text(HEADER)
+    git(place, "init", "-q")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "first")
+    return place
+
+
+def git(place, *words):
+    user = ("-c", "user.name=somebody", "-c", "user.email=somebody@localhost", "-c", "core.autocrlf=false")
+    return subprocess.run(["git", "-C", str(place), *user, *words], check=True, capture_output=True, text=True).stdout
+
+
+def test_a_patch_puts_the_port_beside_its_source_and_says_what_was_verified(run, repository, tmp_path):
+    before = git(repository, "count-objects")
+    assert main(["export", str(run), "--patch", str(repository), "-o", str(tmp_path / "patch")]) == 0
+    (patch,) = (tmp_path / "patch").iterdir()
+    assert (git(repository, "status", "--porcelain"), git(repository, "count-objects")) == ("", before)
+    git(repository, "am", str(patch))
+    assert git(repository, "show", "--name-status", "--format=").split() == ["A", "csrc/scale.maca.cpp"]
+    assert (repository / "csrc" / "scale.maca.cpp").read_text().startswith("// 1")
+    message = " ".join(git(repository, "show", "-s", "--format=%B").split())
+    assert message.startswith("Port scale.cu to maca ")
+    assert "Held to csrc/scale.cu by `porter verify`: ran and gave the original's results" in message
+    assert "nothing was timed" in message
+    assert "Versions: porter " in message
+
+
+def test_a_patch_takes_the_place_of_the_source_and_of_nothing_else(run, repository):
+    proof = Proof("ran", 1, 7, {"porter": "0"})
+
+    def patched(**options):
+        return patch_of(course(run), proof, repository, os.environ, **{"at": "", "in_place": False, **options})
+
+    (patch,) = patched(in_place=True, at="csrc/scale.cu").values()
+    subprocess.run(["git", "-C", str(repository), "apply", "-"], input=patch, check=True)
+    assert (repository / "csrc" / "scale.cu").read_text().startswith("// 1")
+    git(repository, "commit", "-qam", "ported")
+    with pytest.raises(InputError, match=r"csrc/old/scale\.cu is not what was ported"):
+        patched()
+    git(repository, "reset", "-q", "--hard", "HEAD~1")
+    (repository / "csrc" / "twice.h").write_text("// another\n")
+    git(repository, "commit", "-qam", "other helpers")
+    with pytest.raises(InputError, match=r"csrc/twice\.h is there already"):
+        patched()
+    with pytest.raises(InputError, match="not a git repository"):
+        patch_of(
+            course(run), proof, run, {**os.environ, "GIT_CEILING_DIRECTORIES": str(run.parent)}, at="", in_place=False
+        )
