@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from porter.contract.parser import parse
 from porter.contract.syntax import (
@@ -30,6 +30,7 @@ from porter.contract.syntax import (
 from porter.source.qualified import unqualified
 
 _MAX_BITS = 4096
+_Meaning = Callable[[Mapping[str, int]], int | float]
 
 
 def evaluate(text: str, symbols: Mapping[str, int]) -> int:
@@ -44,7 +45,7 @@ def evaluate(text: str, symbols: Mapping[str, int]) -> int:
 
 def number(text: str, symbols: Mapping[str, int]) -> int | float:
     """The number `text` stands for: a literal such as `1e-5`, or an expression over `symbols`."""
-    return value(parsed(text), symbols)
+    return _parsed_meaning(text)(symbols)
 
 
 def holds(text: str, symbols: Mapping[str, int]) -> bool:
@@ -58,6 +59,7 @@ def parsed(text: str) -> Node:
     return parse(text)
 
 
+@lru_cache(maxsize=4096)
 def names_in(text: str) -> frozenset[str]:
     """The names `text` refers to, without those of functions it calls."""
     return free_names(parsed(text))
@@ -102,31 +104,73 @@ def children(node: Node) -> tuple[Node, ...]:
 
 def value(node: Node, symbols: Mapping[str, int]) -> int | float:
     """The number `node` stands for. Raises `ExpressionError` for a name among no `symbols`, and what has no number."""
+    return _meaning(node)(symbols)
+
+
+@lru_cache(maxsize=4096)
+def _parsed_meaning(text: str) -> _Meaning:
+    return _meaning(parsed(text))
+
+
+def _meaning(node: Node) -> _Meaning:
+    """The function from symbols to the number of `node`: a search for sizes asks for it many thousand times."""
     match node:
         case Number(literal):
-            return literal
+            return lambda _: literal
         case Name(name):
-            if name not in symbols:
-                raise ExpressionError(f"'{name}' is not a symbol", f"the symbols are {', '.join(sorted(symbols))}")
-            return symbols[name]
+            return partial(_looked_up, name)
         case Unary(operator, operand):
-            return _unary(operator, value(operand, symbols))
+            return _of_one(partial(_unary, operator), _meaning(operand))
         case Binary("&&", left, right):
-            return int(value(left, symbols) != 0 and value(right, symbols) != 0)
+            return _both(_meaning(left), _meaning(right))
         case Binary("||", left, right):
-            return int(value(left, symbols) != 0 or value(right, symbols) != 0)
+            return _either(_meaning(left), _meaning(right))
         case Binary(operator, left, right):
-            return _binary(operator, value(left, symbols), value(right, symbols))
+            return _of_two(operator, _meaning(left), _meaning(right))
         case Choice(condition, yes, no):
-            return value(yes if value(condition, symbols) else no, symbols)
+            return _chosen(_meaning(condition), _meaning(yes), _meaning(no))
         case Cast(type_, operand):
-            return _cast(type_, value(operand, symbols))
+            return _of_one(partial(_cast, type_), _meaning(operand))
         case Call(Name("sizeof"), (Text(type_),)):
-            return type_bytes(type_)
+            return lambda _: type_bytes(type_)
         case Call(Name(name), arguments):
-            return _call(name, [value(a, symbols) for a in arguments])
+            return _called(name, [_meaning(a) for a in arguments])
         case _:
-            raise ExpressionError(f"'{render(node)}' is not a number")
+            return partial(_no_number, node)
+
+
+def _looked_up(name: str, symbols: Mapping[str, int]) -> int:
+    if name not in symbols:
+        raise ExpressionError(f"'{name}' is not a symbol", f"the symbols are {', '.join(sorted(symbols))}")
+    return symbols[name]
+
+
+def _no_number(node: Node, _: Mapping[str, int]) -> int:
+    raise ExpressionError(f"'{render(node)}' is not a number")
+
+
+def _of_one(operation: Callable[[int | float], int | float], operand: _Meaning) -> _Meaning:
+    return lambda symbols: operation(operand(symbols))
+
+
+def _of_two(operator: str, left: _Meaning, right: _Meaning) -> _Meaning:
+    return lambda symbols: _binary(operator, left(symbols), right(symbols))
+
+
+def _both(left: _Meaning, right: _Meaning) -> _Meaning:
+    return lambda symbols: int(left(symbols) != 0 and right(symbols) != 0)
+
+
+def _either(left: _Meaning, right: _Meaning) -> _Meaning:
+    return lambda symbols: int(left(symbols) != 0 or right(symbols) != 0)
+
+
+def _chosen(condition: _Meaning, yes: _Meaning, no: _Meaning) -> _Meaning:
+    return lambda symbols: (yes if condition(symbols) else no)(symbols)
+
+
+def _called(name: str, arguments: list[_Meaning]) -> _Meaning:
+    return lambda symbols: _call(name, [argument(symbols) for argument in arguments])
 
 
 def _unary(operator: str, operand: int | float) -> int | float:

@@ -44,7 +44,7 @@ def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None
     """
     given = dict(fixed or {})
     tiny = choose_sizes(contract, given, _tiny_targets(contract))
-    odd = choose_sizes(contract, given, _odd_targets(contract))
+    odd = None if tiny is None else choose_sizes(contract, given, _odd_targets(contract))
     if tiny is None or odd is None:
         return ()
     return (
@@ -168,8 +168,10 @@ class _Search:
         self.contract = contract
         self.targets = targets
         self.trials = 0
-        self.conditions = tuple((c, names_in(c)) for c in contract.conditions)
-        self.extents = tuple((t, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors)
+        conditions = tuple((c, names_in(c)) for c in contract.conditions)
+        shapes = tuple((t.shape, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors)
+        self.conditions = {s: [(c, used) for c, used in conditions if s in used] for s in contract.symbols}
+        self.shapes = {s: [(e, used) for e, used in shapes if s in used] for s in contract.symbols}
         launch = contract.entry.launch
         self.launch = (*launch.grid, *launch.block) if launch is not None else ()
         self.launch_names = frozenset[str]().union(*map(names_in, self.launch))
@@ -193,12 +195,8 @@ class _Search:
         known = sizes.keys()
         try:
             return (
-                all(holds(text, sizes) for text, used in self.conditions if symbol in used and used <= known)
-                and all(
-                    _fits([evaluate(e, sizes) for e in tensor.shape])
-                    for tensor, used in self.extents
-                    if symbol in used and used <= known
-                )
+                all(holds(text, sizes) for text, used in self.conditions[symbol] if used <= known)
+                and all(_fits([evaluate(e, sizes) for e in s]) for s, used in self.shapes[symbol] if used <= known)
                 and (
                     symbol not in self.launch_names
                     or not self.launch_names <= known
@@ -211,7 +209,7 @@ class _Search:
     def candidates(self, symbol: str) -> Iterator[int]:
         """The target, primes from near to far, then round numbers and multiples of what the conditions name."""
         target = self.targets[symbol]
-        constants = {int(c) for text, used in self.conditions if symbol in used for c in _INTEGER.findall(text)}
+        constants = {int(c) for text, _ in self.conditions[symbol] for c in _INTEGER.findall(text)}
         multiples = {c * k for c in constants if 0 < c <= _LARGEST_CONSTANT for k in (1, 3, 5, 7)}
         yield target
         for constant in sorted((c for c in constants if 1 < c <= target), reverse=True):

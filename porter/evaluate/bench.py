@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from porter.contract.contract import EntryKind
+from porter.evaluate.known_runs import KnownRuns
 from porter.measure.deadline import OutOfTime
 from porter.simt.build import build
 from porter.simt.compiler import end_calls
@@ -42,6 +44,7 @@ class Bench:
     cache: Path
     limits: Limits
     pool: Executor
+    known: KnownRuns = field(default_factory=KnownRuns)
 
     def begin(self, request: BuildRequest) -> Future[tuple[Built, ...]]:
         """The build of `request`, under way."""
@@ -55,9 +58,20 @@ class Bench:
 
         return run_job
 
+    def original(self, executable: Executable) -> Execute:
+        """As `execute`, of an original, which is asked for the same again: those runs are known, but for programs."""
+        execute = self.execute(executable)
+        if executable.callee.entry.kind is EntryKind.PROGRAM:
+            return execute
+
+        def run_unless_known(job: Job) -> Run:
+            return self.known.get(executable, job, self.limits, lambda: execute(job))
+
+        return run_unless_known
+
     def briefly(self, executable: Executable) -> Execute:
         """As `execute`, for runs that are of no use where they take long."""
-        return self._within(_BRIEF_S).execute(executable)
+        return self._within(_BRIEF_S).original(executable)
 
     def program(self, executable: Executable) -> Execute:
         """As `execute`, for a whole program, in whose place its kernels can be run."""

@@ -121,7 +121,7 @@ class Originals:
             return Unproven(contract, not_built(built, contract, self.source.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
         in_parts = contract.entry.kind is EntryKind.PROGRAM and not self.stated
-        execute = self.bench.program(built) if in_parts else self.bench.execute(built)
+        execute = self.bench.program(built) if in_parts else self.bench.original(built)
         brief = self.bench.briefly(built)
         asked = brief if in_brief else execute
         complete = self.stated and contract.workloads and not contract.questions
