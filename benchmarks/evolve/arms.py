@@ -8,7 +8,7 @@ arms propose once, and appends a line for each search; what OUT has already is l
 Times are taken where there is a device, else the scores are modelled costs: a line says which. No language model is
 asked. The arm `scripted expert` stands for a good one: a server on this machine that answers the questions of the
 proposer `llm` with ports from the operator's formula, the most promising first, but every third time with a mistake,
-and the first time with no program at all.
+and the first time with no program at all. It takes `porter[llm]`, and is left out without it.
 
 `table` says how good the best so far is after so many evaluations, the port that all begin with being the first: 0 is
 that port, 1 the best that any arm found for the operator, between them the binary logarithm counts. Operators on which
@@ -30,6 +30,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from math import log2
 from pathlib import Path
 from random import Random
@@ -215,7 +216,7 @@ def studied(operator: str, arms: Sequence[str], evaluations: int, seeds: int, jo
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
         for arm, number in itertools.product(arms, range(seeds)):
             with ExitStack() as stack:
-                if arm == EXPERT and formula is not None:
+                if arm == EXPERT and formula is not None and find_spec("openai"):
                     named["llm"] = stack.enter_context(expert(formula, subject, apart.axes, planning))
                 proposers = tuple(named[name] for name in ARMS[arm] if name in named)
                 if proposers:

@@ -1,4 +1,4 @@
-"""What porter refuses is ported by a model, whose port counts only if it is verified."""
+"""What porter refuses is ported by a model, and made faster by it: what it writes counts only if it is verified."""
 
 import json
 
@@ -136,3 +136,37 @@ def test_a_model_ports_a_module_that_is_not_lifted(ported):
     assert "torch.cummax(x, dim=-1)" in first
     assert "Write the whole port" in first
     assert "# The current program: wrong" in second
+
+
+def test_a_model_is_asked_in_a_search_from_a_candidate_of_a_module(serve, tmp_path, monkeypatch, build_cache, capsys):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    monkeypatch.setenv("PORTER_API_KEY", KEY.value)
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(build_cache))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "running.py").write_text(MODULE)
+    (tmp_path / "own.py").write_text(RUNNING)
+    better = RUNNING.replace("next_power_of_2(n))", "next_power_of_2(n), num_warps=1)")
+    server = serve(reply(f"IDEA: a warp a row\n```python\n{better}```"))
+    words = ("--rounds", "2", "--model", "tiny", "--base-url", server.url, "--model-set", "at_once=1", "--json")
+    assert main(["search", "own.py", "--against", "running.py", "--target", "triton", *words]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["outcome"] == "verified"
+    asked = [sent["messages"] for sent in server.seen]
+    assert asked
+    assert all("You are given the PyTorch reference" in system["content"] for system, *_ in asked)
+    assert all("torch.cummax(x, dim=-1)" in user["content"] for _, user, *_ in asked)
+    assert all("x` float32 [64, 512]" in user["content"] for _, user, *_ in asked), "the sizes of get_inputs"
+    told = [
+        json.loads(line) for line in (tmp_path / document["search"]["run"] / "journal.jsonl").read_text().splitlines()
+    ]
+    proposed = [
+        c for line in told if line["event"] == "proposed" and line["proposer"] == "llm" for c in line["candidates"]
+    ]
+    assert [one["origin"]["note"] for one in proposed] == ["a warp a row"]
+    (outcome,) = [
+        line["scored"]["outcome"]
+        for line in told
+        if line["event"] == "told" and line["scored"]["digest"] == proposed[0]["digest"]
+    ]
+    assert outcome == "verified"
