@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from porter import __version__
+from porter.cli.adopt import adopt
 from porter.cli.backend import backend
 from porter.cli.bench import bench
 from porter.cli.configuration import Configuration, find_configuration
@@ -62,6 +63,7 @@ commands = (
 )
 for command in commands:
     app.command(context_settings=HELP)(command)
+app.command("import", context_settings=HELP)(adopt)
 app.add_typer(suite, context_settings=HELP)
 app.add_typer(train, context_settings=HELP)
 app.add_typer(backend, context_settings=HELP)
