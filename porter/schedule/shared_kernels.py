@@ -31,11 +31,13 @@ from porter.schedule.values import Values, identity
 MOST_SHARING = 64  # programs that wait for each other: fewer than half of the multiprocessors, for two calls at once
 _PART_LANES = "PART_LANES"
 _ALIGNED = 16  # elements of which the extent of a piece is a multiple, so that loads stay whole
-# Bytes of a row that one program holds by itself, and of a piece at least. On an H100 four programs a row took 127 us
-# for a softmax of 4,096 rows of 3,928 floats, and 1,590 us for a norm of 32,768 rows of 6,552; `torch.compile` takes 50
-# and 580. Pieces of 1,024 took 222 us for a group norm of 896 rows of 8 channels by 48 x 48.
+# Bytes of a row that one program holds by itself; longer ones have equal pieces, no longer than this while there are
+# programs for them. On an H100 four programs a row took 127 us for a softmax of 4,096 rows of 3,928 floats, and 1,590
+# for a norm of 32,768 rows of 6,552; `torch.compile` takes 50 and 580. Pieces of 1,024 took 222 us for a group norm of
+# 896 rows of 8 channels by 48 x 48.
 _SHORT_BYTES = 32768
 _SHORT_TILE = 32768  # elements of a tile with two axes that one program holds: a piece has one of them
+_LONGEST_PIECE = 65536  # columns that registers of a program hold
 _COLUMNS = Axis.COLUMNS
 
 
@@ -64,15 +66,18 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     axes_before = product(loop.extent for loop in serial)
     handed = [(statistic, partials(statistic, writer.precision, names)) for statistic in passes[0]]
     arrivals = names.fresh("arrivals")
-    piece, pieces, parts = map(names.fresh, ("piece_columns", "axis_pieces", "row_parts"))
+    piece, pieces = names.fresh("piece_columns"), names.fresh("axis_pieces" if serial else "row_parts")
+    parts = names.fresh("row_parts") if serial else pieces
     kernel = _SharedRow(nest, schedule, writer, _Cut(piece, pieces, parts)).written(handed, arrivals)
     columns, before = host(last.extent).text, bracketed(host(axes_before).text)
-    least = _SHORT_BYTES // nest.element_bytes
-    sizes = (
-        (piece, Host(f"max({least}, cdiv({columns}, {_ALIGNED * schedule.parts}) * {_ALIGNED})")),
-        (pieces, Host(f"cdiv({columns}, {piece})")),
-        (parts, Host(f"{before} * {pieces}" if serial else pieces)),
-    )
+    usual, some = _SHORT_BYTES // nest.element_bytes, f"max({columns}, 1)"
+    at_most = f", max({MOST_SHARING} // max({before}, 1), 1)" if serial else ""
+    sizes = [
+        (pieces, Host(f"min({schedule.parts}, cdiv({some}, {usual}){at_most})")),
+        (piece, Host(f"cdiv({some}, {_ALIGNED} * {pieces}) * {_ALIGNED}")),
+    ]
+    if serial:
+        sizes.append((parts, Host(f"{before} * {pieces}")))
     blocks = (
         (BLOCK[_COLUMNS], Host(f"pow2ceil({piece})")),
         (_PART_LANES, Host(f"pow2ceil({parts})")),
@@ -82,9 +87,9 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     extent = host(rows * axes_before * Polynomial.of(schedule.parts))
     told = (Buffer(one.buffer, one.dtype, (extent,)) for _, own in handed for one in own)
     flags = Buffer(arrivals, DType.INT32, (host(rows + Polynomial.of(1)),), is_zeroed=True)
-    at_most = Host(f"{parts} <= {MOST_SHARING}")
-    demands = [(at_most, f"more than {MOST_SHARING} programs would wait for each other")]
-    return Shared(kernel, launch, (*told, flags), sizes, tuple(demands if serial else ()))
+    fits = Host(f"{parts} <= {MOST_SHARING} and {piece} <= {_LONGEST_PIECE}")
+    demands = [(fits, f"a row is too long for {MOST_SHARING} programs that wait for each other")]
+    return Shared(kernel, launch, (*told, flags), tuple(sizes), tuple(demands if serial else ()))
 
 
 def is_short(nest: Nest, launch: Launch) -> Host:

@@ -81,4 +81,4 @@ def test_short_rows_need_no_room_for_those_that_share_them():
     assert short.when.text == "block_rows * block_columns <= 32768"
     assert shared.when.text == "block_rows * block_columns > 32768"
     (limit,) = [condition.text for condition, because in found.demands if "wait" in because]
-    assert limit == "block_rows * block_columns <= 32768 or row_parts <= 64"
+    assert limit == "block_rows * block_columns <= 32768 or row_parts <= 64 and piece_columns <= 65536"

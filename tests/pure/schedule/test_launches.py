@@ -17,12 +17,18 @@ GROUPS = {"batch": 2, "channels": 12, "groups": 3}
 POOL = {"stride": 1, "padding": 0, "window": 3}
 
 
-def launched(name, schedule, sizes, *, is_fitted=True):
-    """Returns the grid, the blocks and the warps of the launch of a program at `sizes`."""
-    found = operator(ALL[name], (), lambda _: schedule, is_fitted=is_fitted)
+def computed(found, sizes):
+    """Returns all sizes that host code has of a call."""
     known = dict(sizes)
     for own, host in found.sizes:
         known[own] = eval(host.text, HOST, known)
+    return known
+
+
+def launched(name, schedule, sizes, *, is_fitted=True):
+    """Returns the grid, the blocks and the warps of the launch of a program at `sizes`."""
+    found = operator(ALL[name], (), lambda _: schedule, is_fitted=is_fitted)
+    known = computed(found, sizes)
     (launch,) = found.launches
     blocks = {block: eval(host.text, HOST, known) for block, host in launch.blocks}
     (grid,) = (eval(host.text, HOST, known) for host in launch.grid)
@@ -63,6 +69,24 @@ def test_tiles_of_kernels_that_are_compiled_before_stay_as_they_are():
     found = operator(ALL["softmax"], (), lambda _: STREAMED)
     (launch,) = found.launches
     assert (launch.blocks[0][1].text, launch.warps.text) == ("4096", "8")
+
+
+@pytest.mark.parametrize(
+    ("columns", "pieces"), [(8193, (2, 4112)), (39_320, (5, 7872)), (393_216, (48, 8192)), (1_000_000, (48, 20_848))]
+)
+def test_programs_that_share_a_row_have_as_much_of_it_as_each_other(columns, pieces):
+    found = operator(ALL["softmax"], (), lambda _: Schedule(Algorithm.SHARED, parts=48, warps=16), is_fitted=True)
+    known = computed(found, {"rows": 9, "columns": columns})
+    assert (known["row_parts"], known["piece_columns"]) == pieces
+
+
+@pytest.mark.parametrize(("channels", "parts"), [(2, 2 * 8), (16, 16 * 4), (64, 64), (65, 65)])
+def test_more_channels_a_group_have_longer_pieces_so_that_no_more_programs_wait(channels, parts):
+    found = operator(ALL["group_norm"], (), lambda _: Schedule(Algorithm.SHARED, parts=8, warps=16), is_fitted=True)
+    known = computed(found, {"batch": 2, "groups": 3, "channels": 3 * channels, "width": 65_536})
+    assert known["row_parts"] == parts
+    (fits,) = [eval(condition.text, HOST, known) for condition, because in found.demands if "wait" in because]
+    assert fits == (channels <= 64)
 
 
 @pytest.mark.parametrize(

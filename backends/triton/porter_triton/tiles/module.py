@@ -207,7 +207,7 @@ def _launcher(operator: Operator, contract: Contract, function: str) -> str:
     lines = [*_checks(arguments, operator), *(f"{name} = {value}" for name, value in sizes)]
     lines += [f"{name} = {_host(size)}" for name, size in operator.sizes if name != size.text]
     for condition, because in operator.demands:
-        test = f"({condition.text})" if " or " in condition.text else condition.text
+        test = f"({condition.text})" if {"and", "or"} & set(condition.text.split()) else condition.text
         lines += [f"if not {test}:", f'    raise ValueError("{because}")']
     first = next(argument.name for argument in arguments if isinstance(argument, TensorArg))
     apart = _of_one_case(operator)
