@@ -73,6 +73,20 @@ def last_factor(text: str) -> frozenset[str]:
     return free_names(node)
 
 
+def product_of_names(text: str) -> tuple[str, ...]:
+    """The factors of a product of nothing but names, `B`, `C` and `C` of `B * C * C`; none of any other expression."""
+    pending, names = [parsed(text)], list[str]()
+    while pending:
+        match pending.pop():
+            case Binary("*", left, right):
+                pending += [left, right]
+            case Name(name):
+                names.append(name)
+            case _:
+                return ()
+    return tuple(names)
+
+
 def free_names(node: Node) -> frozenset[str]:
     """The names in `node`, without callees."""
     if isinstance(node, Name):

@@ -18,8 +18,8 @@ from porter.contract.indexing import Indices
 from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, root_of
 from porter.contract.requirements import requirements
 from porter.contract.syntax import Node
+from porter.source.dispatch import DispatchMacros
 from porter.source.dispatch import aliases as dispatched_aliases
-from porter.source.dispatch import meanings
 from porter.source.lexer import TokenKind
 from porter.source.parse import Alone, read_alone
 from porter.source.program import CType, Function, Macro, Program
@@ -46,6 +46,7 @@ class Usage:
     program: Program
     headers: tuple[Source, ...] = ()
     _bodies: dict[Function, Body] = field(default_factory=dict)
+    _meanings: dict[Function, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     _uses: dict[Function, Mapping[str, Use]] = field(default_factory=dict)
     _readers: dict[Function, _Reader] = field(default_factory=dict)
     _called_hosts: dict[Function, tuple[Function, ...]] = field(default_factory=dict)
@@ -161,7 +162,11 @@ class Usage:
 
     def meanings(self, function: Function) -> Mapping[str, tuple[str, ...]]:
         """The names that dispatch macros in `function` define, each with its types in the order of the source."""
-        macros = {m.name: m for p in (*(r.program for r in self._read_headers), self.program) for m in p.macros}
+        if function not in self._meanings:
+            self._meanings[function] = self._meant(function)
+        return self._meanings[function]
+
+    def _meant(self, function: Function) -> Mapping[str, tuple[str, ...]]:
         words = self.body(function).words
         found: dict[str, list[str]] = {}
         for i in range(1, len(words) - 1):
@@ -169,9 +174,14 @@ class Usage:
                 for name, meaning in islice(dispatched_aliases(words[i:]), 1):
                     found.setdefault(name, []).append(meaning)
             elif words[i].text.isupper() and words[i + 1].text == "(":
-                for name, types in meanings(words, i, macros).items():
+                for name, types in self._dispatch_macros.meanings(words, i).items():
                     found.setdefault(name, []).extend(types)
         return {name: tuple(dict.fromkeys(types)) for name, types in found.items()}
+
+    @cached_property
+    def _dispatch_macros(self) -> DispatchMacros:
+        programs = (*(header.program for header in self._read_headers), self.program)
+        return DispatchMacros({macro.name: macro for program in programs for macro in program.macros})
 
     def file_of(self, function: Function) -> str:
         """The name of the file that defines `function`: the program's own, or a header's."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from porter.contract.contract import Contract, TensorArg, Workload
-from porter.contract.expressions import evaluate, holds, last_factor, names_in
+from porter.contract.expressions import evaluate, holds, last_factor, names_in, product_of_names
 from porter.contract.selections import Selection, selections
 from porter.contract.syntax import ExpressionError
 
@@ -172,6 +172,8 @@ class _Search:
         shapes = tuple((t.shape, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors)
         self.conditions = {s: [(c, used) for c, used in conditions if s in used] for s in contract.symbols}
         self.shapes = {s: [(e, used) for e, used in shapes if s in used] for s in contract.symbols}
+        whole = (product_of_names(" * ".join(tensor.shape)) for tensor in contract.tensors if tensor.shape)
+        self.products = tuple(filter(None, whole))
         launch = contract.entry.launch
         self.launch = (*launch.grid, *launch.block) if launch is not None else ()
         self.launch_names = frozenset[str]().union(*map(names_in, self.launch))
@@ -193,6 +195,8 @@ class _Search:
     def possible(self, symbol: str, sizes: Mapping[str, int]) -> bool:
         """Returns whether nothing known about `symbol` is broken by `sizes`."""
         known = sizes.keys()
+        if not all(_may_fit(names, sizes) for names in self.products if symbol in names):
+            return False
         try:
             return (
                 all(holds(text, sizes) for text, used in self.conditions[symbol] if used <= known)
@@ -216,6 +220,11 @@ class _Search:
             yield (target // constant - 1 | 1) * constant  # an odd multiple
         yield from (p for p in sorted(_PRIMES, key=lambda p: abs(p - target)) if p != target)
         yield from sorted({*_ROUND, *multiples}, key=lambda r: abs(r - target))
+
+
+def _may_fit(names: tuple[str, ...], sizes: Mapping[str, int]) -> bool:
+    """Returns whether a product of names is small where those not known yet are 2, the least that says much."""
+    return math.prod(sizes.get(name, 2) for name in names) <= MAX_ELEMENTS
 
 
 def _fits(extents: list[int]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 
 from porter.resources import resource
@@ -14,7 +15,6 @@ from porter.source.vocabulary import STATEMENT_ENDS
 
 _NAME = re.compile(r"AT_(?:DISPATCH_)?(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
 _SCALAR_TYPE = re.compile(r"(?:\w+::)*k?(\w+)$")
-_DEEPEST = 6  # macros within macros
 
 
 @cache
@@ -22,18 +22,48 @@ def _table() -> Mapping[str, Mapping[str, object]]:
     return tomllib.loads((resource("grammars") / "torch_dispatch.toml").read_text("utf-8"))
 
 
-def meanings(words: Sequence[Token], index: int, macros: Mapping[str, Macro], depth: int = 0) -> dict[str, list[str]]:
-    """Returns what the call of a macro at `words[index]` makes of the names it defines for its body, each with its
-    types.
+@dataclass
+class DispatchMacros:
+    """The macros of a file that wrap PyTorch's dispatch, or have `using T = float;` in their cases.
 
-    `macros` are the file's own: one that wraps a dispatch macro, or has `using T = float;` in its cases, counts.
+    What one makes of the names in its body is told once: macros that repeat another one ten times, within such as do,
+    have more calls than can be gone through.
     """
-    name = words[index].text
-    macro = macros.get(name)
-    if macro is not None and macro.params is not None and depth < _DEEPEST:
-        return _of_own_macro(words, index, macro, macros, depth)
-    types = _torch_types(name, split_arguments(words, index + 1, templates=False))
-    return {_scalar_name(name, words, index): types} if types else {}
+
+    macros: Mapping[str, Macro]
+    _known: dict[str, Mapping[str, list[str]]] = field(default_factory=dict)
+
+    def meanings(self, words: Sequence[Token], index: int) -> dict[str, list[str]]:
+        """Returns what the call of a macro at `words[index]` makes of the names it defines for its body, each with its
+        types.
+        """
+        name = words[index].text
+        macro = self.macros.get(name)
+        if macro is None or macro.params is None:
+            types = _torch_types(name, split_arguments(words, index + 1, templates=False))
+            return {_scalar_name(name, words, index): types} if types else {}
+        given = _given(macro, split_arguments(words, index + 1, templates=False))
+        found: dict[str, list[str]] = {}
+        for inner, types in self._own(macro).items():
+            found.setdefault(given.get(inner, inner), []).extend(given.get(t, t) for t in types)
+        return {name: list(dict.fromkeys(types)) for name, types in found.items()}
+
+    def _own(self, macro: Macro) -> Mapping[str, list[str]]:
+        """The names that the body of a macro defines, in terms of its parameters; none for a macro within itself."""
+        if macro.name not in self._known:
+            self._known[macro.name] = {}
+            self._known[macro.name] = self._of_body(significant(tokens(macro.body, line_start=False)))
+        return self._known[macro.name]
+
+    def _of_body(self, body: Sequence[Token]) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, meaning in aliases(body):
+            found.setdefault(name, []).append(meaning)
+        for i, token in enumerate(body[:-1]):
+            if token.kind is TokenKind.IDENTIFIER and body[i + 1].text == "(":
+                for name, types in self.meanings(body, i).items():
+                    found.setdefault(name, []).extend(types)
+        return {name: list(dict.fromkeys(types)) for name, types in found.items()}
 
 
 def _scalar_name(name: str, words: Sequence[Token], index: int) -> str:
@@ -88,22 +118,6 @@ def _groups() -> Mapping[str, tuple[str, ...]]:
 def _scalar_type(argument: Sequence[Token]) -> str:
     found = _SCALAR_TYPE.match("".join(t.text for t in argument))
     return str(_table()["scalar_types"].get(found.group(1), "")) if found else ""
-
-
-def _of_own_macro(
-    words: Sequence[Token], index: int, macro: Macro, macros: Mapping[str, Macro], depth: int
-) -> dict[str, list[str]]:
-    body = significant(tokens(macro.body, line_start=False))
-    given = _given(macro, split_arguments(words, index + 1, templates=False))
-    found: dict[str, list[str]] = {}
-    for name, meaning in aliases(body):
-        found.setdefault(given.get(name, name), []).append(given.get(meaning, meaning))
-    for i, token in enumerate(body):
-        called = i + 1 < len(body) and body[i + 1].text == "(" and token.text != macro.name
-        if token.kind is TokenKind.IDENTIFIER and called:
-            for name, types in meanings(body, i, macros, depth + 1).items():
-                found.setdefault(given.get(name, name), []).extend(given.get(t, t) for t in types)
-    return {name: list(dict.fromkeys(types)) for name, types in found.items()}
 
 
 def _given(macro: Macro, arguments: Sequence[Sequence[Token]]) -> dict[str, str]:

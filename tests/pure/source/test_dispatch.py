@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.source.directives import directives, macros
-from porter.source.dispatch import aliases, meanings
+from porter.source.dispatch import DispatchMacros, aliases
 from porter.source.lexer import significant, tokens
 from porter.source.text import Source
 
@@ -13,7 +13,7 @@ from porter.source.text import Source
 def meant(call, defined=""):
     """What the macro call at the beginning of `call` makes of names, with the macros `defined`."""
     own = {macro.name: macro for macro in macros(Source(Path("x.cu"), defined), directives(defined))}
-    return meanings(significant(tokens(call)), 0, own)
+    return DispatchMacros(own).meanings(significant(tokens(call)), 0)
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,13 @@ def test_an_own_macro_around_torch():
 )
 def test_aliases(text, expected):
     assert list(aliases(significant(tokens(text)))) == [expected]
+
+
+def test_macros_that_repeat_each_other_are_gone_through_once():
+    calls = [f"#define M{n}(T) {' '.join([f'M{n - 1}(T)'] * 12)}" for n in range(1, 12)]
+    defined = "\n".join(["#define M0(T) { using scalar_t = T; go(); }", *calls, ""])
+    assert meant("M11(float)", defined) == {"scalar_t": ["float"]}
+
+
+def test_a_macro_within_itself_ends():
+    assert meant("A(int)", "#define A(T) B(T)\n#define B(T) { using t = T; } A(T)\n") == {"t": ["int"]}
