@@ -40,7 +40,7 @@ _CARRIERS = re.compile(r"(?:(?:std|c10|at|torch)::)?(?:optional|vector|ArrayRef)
 _SCALARS = re.compile(r"(?:(?:c10|at|torch)::)?Scalar")
 _OF_DEVICE = r"SetDevice\((?:\(int\))?{0}\)"
 # As how far a number is shifted an integer numbers a bit; another one than the lowest tells `1 << bit` from `bit`.
-_SHIFT = r"(?:<<|>>)\(*{0}\b"
+_SHIFT = r"(?<![<>])(?:<<|>>)(?![<>])\(*{0}\b"  # no part of a launch
 _BIT = "2"
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}

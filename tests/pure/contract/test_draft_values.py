@@ -172,6 +172,12 @@ def test_a_struct_of_which_a_kernel_reads_elements_is_not_null_though_it_may_be(
     assert any(q.about == "shift" for q in contract.questions)
 
 
+def test_a_number_of_blocks_numbers_no_bit():
+    kernel = "__global__ void k(float* x, int n) { if (threadIdx.x < n) x[blockIdx.x * n + threadIdx.x] *= 2; }"
+    (run,) = drafted(kernel + "void run(float* x, int rows, int n) { k<<<rows, 64>>>(x, n); }")
+    assert run.symbols == ("rows", "n")
+
+
 def test_an_integer_that_numbers_a_bit_or_a_device_is_no_size():
     kernel = "__global__ void flip(float* x, int bit, long n) { if (threadIdx.x < n) x[threadIdx.x ^ 1 << bit] *= -1; }"
     host = "void run(float* x, int bit, long n, int device) { cudaSetDevice(device); flip<<<1, 64>>>(x, bit, n); }"
