@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call, Member, TypeName
 from porter_triton.emulated import MULTIPROCESSORS
-from porter_triton.host import accessors, expressions, indexing
+from porter_triton.host import accessors, expressions, indexing, pointers
 from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
@@ -72,8 +72,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return _of_scalar(cx, owner, callee)
     if owner.kind is Kind.POINTER and callee.name == "size":
         return Code(f"{owner.text}.numel()", Kind.INT)
-    if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "begin", "end", "back", "front"):
-        return _of_sequence(owner, callee.name, node.line)
+    if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "slice", "begin", "end", "back", "front"):
+        return _of_sequence(owner, callee.name, arguments, node.line)
     found = indexing.method(cx, owner, callee.name, arguments, node.line) if owner.kind is Kind.TENSOR else None
     return found or _of_tensor(owner, callee.name, arguments, node.line)
 
@@ -144,11 +144,13 @@ def _of_scalar(cx: Context, owner: Code, callee: Member) -> Code:
     return Code(f"{kind.value}({owner.text})", kind, ctype=ctype)
 
 
-def _of_sequence(owner: Code, name: str, line: int) -> Code:
+def _of_sequence(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
     if name == "size":
         return Code(f"len({owner.text})", Kind.INT)
     if name == "vec":
         return owner
+    if name == "slice" and len(arguments) == 2 and arguments[0].constant == 0:  # from the first on, so many
+        return Code(f"{owner.text}{pointers.part(end=arguments[1])}", Kind.SEQUENCE, ctype=owner.ctype)
     raise Refusal(line, f"'{name}' of a sequence has no counterpart")
 
 

@@ -140,20 +140,28 @@ def _type_named(b: Builder, callee: Name) -> CType | None:
 
 
 def _static_method(b: Builder, callee: Name, node: Call) -> Place | None:
-    """`Struct<T>::method(x)`."""
+    """`Struct<T>::method(x)`, or `Struct::method<T>(x)` where the struct is no template."""
     owner, _, method = callee.name.rpartition("::")
-    if not owner:
+    type_ = _owner(b, owner, callee) if owner else None
+    methods = inlining.methods(b, type_, method) if type_ is not None else ()
+    if type_ is None or not methods:
         return None
+    is_template = type_.tree is not None and (type_.tree.template or type_.tree.arguments)
+    template = () if is_template else resolve.arguments(b, callee.template)
+    return inlining.function(b, methods, template, given(b, node.arguments), node.line, owner=type_)
+
+
+def _owner(b: Builder, name: str, callee: Name) -> Record | None:
+    """The struct whose static method is called. One that holds what no kernel can has no fields here."""
+    written = TypeName(name, callee.template)
     try:
-        type_ = resolve.type_of(b, TypeName(owner, callee.template), node.line)
+        type_ = resolve.type_of(b, written, callee.line)
     except NotExpressibleError:
-        return None
-    if not isinstance(type_, Record):
-        return None
-    methods = inlining.methods(b, type_, method)
-    if not methods:
-        return None
-    return inlining.function(b, methods, (), given(b, node.arguments), node.line, owner=type_)
+        found = resolve.definition(b, written)
+        return (
+            Record(found.tree.name, (), tuple(found.bindings.items()), tree=found.tree) if found is not None else None
+        )
+    return type_ if isinstance(type_, Record) else None
 
 
 def _of_object(b: Builder, held: Place, node: Call) -> Place:

@@ -326,6 +326,12 @@ template <function f> __device__ int twice(int v, int more) { return f(f(v)) + m
 template <function f> __device__ int twice(int v) { return twice<f>(v, 1); }
 union Both { int whole; float number; };
 __device__ Both of(float number) { Both both; both.number = number; return both; }
+class Kept : public Elsewhere {  // which no kernel can hold
+  std::vector<int> numbers;
+ public:
+  template <int n> __device__ static int times(int v) { return n * v; }
+  template <int n> __device__ static int more(int v) { return times<n>(v) + 1; }
+};
 """
 
 
@@ -340,6 +346,7 @@ __device__ Both of(float number) { Both both; both.number = number; return both;
          [3 if t % 2 else t for t in T]),
         ("Packed p; p = Packed::filled(t); out[t] = __int_as_float(p.bits().z);", list(T)),
         ("out[t] = twice<doubled>(t);", [4 * t + 1 for t in T]),
+        ("out[t] = Kept::more<3>(t);", [3 * t + 1 for t in T]),
         ("const Both b = of(2.5f); out[t] = b.whole == __float_as_int(2.5f) ? b.number * 2 : -1;", [5 for _ in T]),
         ("if (out != nullptr) out[t] = t;", list(T)),
         ("__shared__ float2 s; if (t == 0) s = make_float2(1, 2); __syncthreads(); atomicAdd(&s, make_float2(t, 1));"
