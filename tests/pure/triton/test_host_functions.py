@@ -372,3 +372,19 @@ def test_numbers_are_no_vectors_to_the_functions_of_a_source():
         void f(float* y, const float* x, int n) { scale<true><<<min(n, 64), 64>>>(y, x, n); }
     """)
     assert found.startswith("scale[(min(n, 64),)]")
+
+
+def test_memory_of_the_host_is_made_filled_and_copied():
+    found = launcher("""
+        void f(float* y, const float* x, int n) {
+          float* held = (float*)calloc(n, sizeof(float));
+          memset(held + 1, 0, 2 * sizeof(float));
+          memcpy(held, held + 3, sizeof(float));
+          cudaMemcpy(y, held, n * sizeof(float), cudaMemcpyHostToDevice);
+          scale<true><<<1, 64>>>(y, x, n);
+          free(held);
+        }
+    """)
+    assert "held = torch.zeros(n, dtype=torch.float32)" in found
+    assert "zero_()" in found
+    assert found.count(".copy_(") == 2

@@ -13,13 +13,13 @@ from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
 _ALLOCATIONS = ("cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "cudaMallocHost")
-_COPIES = ("cudaMemcpy", "cudaMemcpyAsync")
+_COPIES = ("cudaMemcpy", "cudaMemcpyAsync", "memcpy", "std::memcpy")
 _ASKS = (
     "cudaGetDevice", "cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDeviceGetAttribute",
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
 )  # fmt: skip
 _PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBlockSizeVariableSMem")
-_FILLS = ("cudaMemset", "cudaMemsetAsync")
+_FILLS = ("cudaMemset", "cudaMemsetAsync", "memset", "std::memset")
 _SYMBOLS = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
 _ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
 _CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, times.ELAPSED)
@@ -78,7 +78,7 @@ def _allocate(cx: Context, node: Call) -> None:
 
 
 def host_memory(cx: Context, node: Cast | Call) -> Code | None:
-    """`(T*)malloc(bytes)` and `new T[n]`: a tensor of the host; None for anything else."""
+    """`(T*)malloc(bytes)`, `(T*)calloc(n, bytes)` and `new T[n]`: a tensor of the host; None for anything else."""
     call = node.operand if isinstance(node, Cast) else node
     if not isinstance(call, Call) or not isinstance(call.callee, Name):
         return None
@@ -86,13 +86,18 @@ def host_memory(cx: Context, node: Cast | Call) -> Code | None:
     if name == "malloc" and isinstance(node, Cast):
         pointer = cx.type(node.type)
         count = elements(cx, call.arguments[0], pointer)
+    elif name == "calloc" and isinstance(node, Cast) and len(call.arguments) == 2:
+        pointer = cx.type(node.type)
+        number, size = call.arguments
+        count = elements(cx, Binary("*", number, size, line), pointer)
     elif name == "new" and call.arguments and isinstance(call.callee.template[0], TypeName):
         inner = cx.type(call.callee.template[0])
         pointer = TypeName(inner.name, inner.arguments, 1)
         count = expressions.expression(cx, call.arguments[0])
     else:
         return None
-    return Code(f"torch.empty({count.text}, dtype=torch.{cx.dtype(pointer, line)})", Kind.POINTER, ctype=pointer)
+    made = "zeros" if name == "calloc" else "empty"
+    return Code(f"torch.{made}({count.text}, dtype=torch.{cx.dtype(pointer, line)})", Kind.POINTER, ctype=pointer)
 
 
 def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:
