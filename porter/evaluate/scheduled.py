@@ -121,7 +121,8 @@ class Formula:
         return operator(entry.program, names, choose, is_fitted=self.target.compiles_on_call)
 
     def _schedules(self, nest: Nest, entry: Entry) -> tuple[Schedule, ...]:
-        found = schedules(nest, entry.sizes, programs_wait=self.target.programs_wait)
+        target = self.target
+        found = schedules(nest, entry.sizes, programs_wait=target.programs_wait, shared_bytes=target.shared_bytes)
         legal = tuple(one for one in found if one.algorithm not in self._left_out) or found
         return legal if entry.has_bench else tuple(sorted(legal, key=lambda one: one.algorithm in _OF_FEW_ROWS))
 

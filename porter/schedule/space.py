@@ -25,7 +25,9 @@ _MOST_HELD_BY_ROWS = 128  # columns that are held beside a tile of rows
 _PROGRAMS = 528  # four programs for each of 132 multiprocessors
 _MANY_POINTS = 1 << 29  # beside which a launch more is nothing
 _ONE_EACH = 128  # programs that have a multiprocessor each, a power of two
-_PREFETCHED_BYTES = 131072  # of the shared memory of a multiprocessor
+_SHARED_BYTES = 232448  # of a program of an H100
+_MOST_PREFETCHED = 131072  # bytes of them
+_FOR_FOLDS = 1024  # bytes of them that reductions across warps take
 _MOST_PARTS = 512
 _SHORT_ROW = 768  # points, below which a tile has several rows
 _SMALL_WINDOW = (
@@ -38,15 +40,23 @@ _WARPS = (1, 2, 4, 8, 16, 32)
 _LEAST_FOR_LANE, _MOST_FOR_LANE = 1, 128  # elements of a tile for each of its threads
 
 
-def schedules(nest: Nest, sizes: Sizes, *, programs_wait: bool = True) -> tuple[Schedule, ...]:
+def schedules(
+    nest: Nest, sizes: Sizes, *, programs_wait: bool = True, shared_bytes: int = _SHARED_BYTES
+) -> tuple[Schedule, ...]:
     """Returns the schedules that are worth a try at `sizes`, the most promising first; at least one.
 
-    Those in which programs wait for each other are for devices whose `programs_wait` alone.
+    Those in which programs wait for each other are for devices whose `programs_wait` alone, and those that prefetch for
+    devices whose programs have `shared_bytes` of memory for it.
     """
     if not nest.columns:
         return _hinted(_flat(nest, sizes))
     found = _by_rows(nest, sizes) if rows_are_contiguous(nest) else _by_columns(nest, sizes)
-    return _hinted(one for one in found if programs_wait or one.algorithm is not Algorithm.SHARED)
+    return _hinted(
+        one
+        for one in found
+        if (programs_wait or one.algorithm is not Algorithm.SHARED)
+        and _prefetched_bytes(nest, one) + _FOR_FOLDS <= shared_bytes
+    )
 
 
 def all_schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
@@ -251,13 +261,19 @@ def _prefetched(nest: Nest, algorithm: Algorithm, rows: int, columns: int) -> It
     """
     if columns <= _LONGEST_HELD or not _is_shared_once(nest):
         return
-    read = [one for one in nest.reads if nest.columns[-1].name in one.place.variables]
     parts = _ONE_EACH // max(1, rows)
     for width, warps, stages in ((8192, 16, 3), (4096, 16, 3), (8192, 16, 2)):
-        buffered = sum(one.dtype.bytes for one in read) * _widened(width, nest) * (stages - 1)
-        if parts >= 2 and buffered <= _PREFETCHED_BYTES:
-            power = 1 << (parts.bit_length() - 1)
-            yield Schedule(algorithm, columns=_widened(width, nest), parts=power, warps=warps, stages=stages)
+        power = 1 << max(0, parts.bit_length() - 1)
+        one = Schedule(algorithm, columns=_widened(width, nest), parts=power, warps=warps, stages=stages)
+        if parts >= 2 and _prefetched_bytes(nest, one) <= _MOST_PREFETCHED:
+            yield one
+
+
+def _prefetched_bytes(nest: Nest, schedule: Schedule) -> int:
+    """Returns the memory that the tiles take which a program asks for beforehand."""
+    names = {loop.name for loop in nest.columns[-1:]}
+    read = sum(one.dtype.bytes for one in nest.reads if names & one.place.variables)
+    return read * schedule.rows * schedule.columns * max(0, schedule.stages - 1)
 
 
 def _is_shared_once(nest: Nest) -> bool:

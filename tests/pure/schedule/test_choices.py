@@ -63,6 +63,7 @@ def test_one_program_for_each_multiprocessor_prefetches_what_is_read_once():
     prefetching, *others = schedules(nest, sizes)
     assert prefetching == Schedule(Algorithm.SPLIT, columns=8192, parts=128, warps=16, stages=3)
     assert {one.parts for one in others if one.algorithm is Algorithm.SPLIT} > {512}
+    assert schedules(nest, sizes, shared_bytes=32_768)[0].stages == 0, "no room for tiles to come"
 
 
 def test_a_row_of_two_axes_is_held_where_its_tile_fits():
