@@ -60,8 +60,10 @@ class Given:
             return Better(improved, verdict, ())
         main, *others = improved.best.candidate.files
         files = (replace(main, name=self.port.files[0].name), *others)  # what is written anew has another name
-        port, timed = port_of(files, self.port.files[0].source.path.parent), not missing_device()
-        best = _verdict_within(port, self.against, replace(self.options, timed=timed), progress)
+        port = port_of(files, self.port.files[0].source.path.parent)
+        # What was searched for longer than a verdict takes is not lost to a limit on that.
+        unlimited = replace(self.options, timed=not missing_device(), deadline=Deadline())
+        best = verify_port(port, self.against, unlimited, progress)
         return Better(improved, best, files)
 
     def paths(self, files: Iterable[File | PortedFile], folder: Path) -> Mapping[Path, str]:

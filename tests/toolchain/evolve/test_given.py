@@ -13,12 +13,15 @@ from porter.cli.main import main
 from porter.cli.options import cache_folder
 from porter.errors import InputError
 from porter.evaluate.migration import MigrateOptions
+from porter.evolve.budget import Budget
 from porter.evolve.evaluation import problem_of
 from porter.evolve.evaluator import port_of
+from porter.evolve.given import Given
 from porter.evolve.journal import NAME
 from porter.evolve.replay import replayed
-from porter.evolve.run import seed_of
+from porter.evolve.run import SearchOptions, seed_of
 from porter.evolve.subject import HeldTo, kept
+from porter.measure.deadline import Deadline
 from porter.serve.access import TOKEN
 from porter.serve.problems import subject_of
 from tests.toolchain.serve.server_process import SECRET, ServerProcess
@@ -134,8 +137,14 @@ def test_a_candidate_is_searched_from_against_cuda(folder, capsys):
     assert {"formula", "plan"} <= set(state.settings.proposers)
     assert main(["resume", str(run), "--rounds", "3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rounds"] == 3
-    again = searched(capsys, "own.py", "--against", "scale.cu", "--rounds", "3", "-o", "out", "--resume")
-    assert again["search"]["rounds"] == 3
+    options = MigrateOptions("triton", cache_folder(), seed=7, environment=dict(os.environ))
+    given = Given.read(Path("own.py"), Path("scale.cu"), options)
+    limited = replace(given, options=replace(options, deadline=Deadline(0.001)))
+    wanted = SearchOptions(Budget(3), again=True)
+    better = limited.searched(given.verdict(lambda _: None), wanted, run, lambda _: None)
+    assert (better.verdict.outcome.label, better.improved.rounds) == ("verified", 3), (
+        "its best is proven without a limit"
+    )
     assert main(["search", "own.py", "--against", "scale.cu", "--rounds", "3", "-o", "out"]) == 2
     assert "--resume" in capsys.readouterr().err
 
