@@ -26,6 +26,7 @@ from porter.cli.backend import backend
 from porter.cli.bench import bench
 from porter.cli.configuration import Configuration, find_configuration
 from porter.cli.console import Console
+from porter.cli.curate import curate
 from porter.cli.doctor import doctor
 from porter.cli.explain import explain
 from porter.cli.export import export
@@ -59,7 +60,7 @@ app = typer.Typer(
 )
 commands = (
     *(migrate, survey, inspect, verify, bench, record, regress, report),
-    *(search, resume, replay, watch, runs, export, steps, study, explain, doctor, serve),
+    *(search, resume, replay, watch, runs, export, steps, curate, study, explain, doctor, serve),
 )
 for command in commands:
     app.command(context_settings=HELP)(command)
