@@ -37,8 +37,11 @@ Binding = ast.stmt | Imported | Absent
 def bindings(tree: ast.Module) -> dict[str, list[Binding]]:
     """Returns what each top-level name of a file may mean."""
     found: dict[str, list[Binding]] = {}
-    for name, binding in _bound(tree.body):
-        found.setdefault(name, []).append(binding)
+    for node in tree.body:
+        for name, binding in _bound([node]):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                found[name] = []  # what the name meant before is gone
+            found.setdefault(name, []).append(binding)
     return found
 
 

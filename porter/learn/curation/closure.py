@@ -197,6 +197,8 @@ def _last(file: SourceFile, name: str) -> Binding | None:
 
 
 def classes(file: SourceFile) -> Iterator[ast.ClassDef]:
-    """Yields the classes at the top level of a file."""
+    """Yields the classes at the top level of a file, one of each name."""
     for options in file.bindings.values():
-        yield from (one for one in options if isinstance(one, ast.ClassDef))
+        found = next((one for one in options if isinstance(one, ast.ClassDef)), None)
+        if found is not None:
+            yield found

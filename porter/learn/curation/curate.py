@@ -23,6 +23,7 @@ from porter.learn.curation.sorting_out import sorted_out
 from porter.learn.curation.sources import Repository, read_repository
 from porter.learn.curation.trials import tried
 from porter.learn.curation.writing import write_tasks
+from porter.suite.lock import locked
 from porter.whole_file import whole_file
 
 Progress = Callable[[str], None]
@@ -47,9 +48,17 @@ class Curation:
 def curate(roots: Sequence[Path], out: Path, held_out: HeldOut, workers: int, step: Progress) -> Curation:
     """Makes tasks of the classes in the folders `roots`, or goes on where that was broken off in `out`.
 
-    Raises `InputError` for what is no such folder, and where `out` is about others.
+    Raises `InputError` for what is no such folder, and where `out` is about others, and `UsageError` where another
+    process works in it.
     """
     repositories = [read_repository(root) for root in roots]
+    with locked(out):
+        return _curated(repositories, out, held_out, workers, step)
+
+
+def _curated(
+    repositories: Sequence[Repository], out: Path, held_out: HeldOut, workers: int, step: Progress
+) -> Curation:
     _begin(out, repositories)
     read = _read(repositories, out, step)
     trials = _try(_different(read), out, workers, step)
@@ -73,12 +82,11 @@ def _begin(out: Path, repositories: Sequence[Repository]) -> None:
     text = json.dumps(about, indent=1, sort_keys=True) + "\n"
     file = out / _ABOUT
     try:
-        out.mkdir(parents=True, exist_ok=True)
         if file.exists():
             if file.read_text("utf-8") != text:
                 raise InputError(f"{out}: holds a curation of other repositories", "name another --out")
             return
-        if any(out.iterdir()):
+        if any(not path.name.startswith(".") for path in out.iterdir()):
             raise InputError(f"{out}: holds files that are no curation", "name another --out")
         with whole_file(file) as fresh:
             fresh.write_text(text, "utf-8")

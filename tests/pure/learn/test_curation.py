@@ -130,6 +130,13 @@ def test_two_definitions_of_one_name_are_told_apart(tmp_path):
     assert names == {"A", "B", "act", "act_"}
 
 
+def test_of_definitions_of_one_name_the_last_counts(tmp_path):
+    text = "from torch import nn\nclass A(nn.Module):\n    first = 1\nclass A(nn.Module):\n    last = 1\n"
+    (one,) = read_classes(repository(tmp_path, p__a=text))
+    assert "last" in one.code
+    assert "first" not in one.code
+
+
 def test_what_a_form_of_tasks_has_names_for_is_called_otherwise(tmp_path):
     found = read(tmp_path, p__a="from torch import nn\nclass Model(nn.Module):\n    def forward(self, x): return -x\n")
     assert list(found) == ["Model_"]

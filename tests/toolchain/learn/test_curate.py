@@ -7,6 +7,7 @@ import pytest
 
 from porter.cli.main import main
 from porter.learn.curation.layouts import task_of_rl
+from porter.suite.lock import locked
 from porter.suite.selection import find_operators
 
 LAYERS = """\
@@ -144,6 +145,9 @@ def test_the_same_command_tries_nothing_again_and_leaves_out_what_is_held_out(cu
     assert repeated["name"] == "Gated"
 
 
-def test_a_folder_of_another_curation_is_refused(curated, capsys):
+def test_a_folder_is_one_curation_of_one_process_at_a_time(curated, capsys):
+    with locked(curated / "out"):
+        assert main(["curate", str(curated / "repository"), "--out", str(curated / "out")]) == 2
+    assert "another process" in capsys.readouterr().err
     assert main(["curate", str(curated / "repository" / "package"), "--out", str(curated / "out")]) == 2
     assert "other repositories" in capsys.readouterr().err
