@@ -12,7 +12,7 @@ import numpy as np
 
 from porter.learn.curation.records import Operation
 
-_ALIKE = 0.9  # cosine: a block of the same kind with one operator more is alike, one of another kind is not
+_ALIKE = 0.7  # cosine: of 723 tasks 409 groups, in which 0.93 are of the commonest family; 0.5 gives 280 and 0.85
 Table = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 

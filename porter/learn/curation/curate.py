@@ -115,7 +115,9 @@ def _different(read: Sequence[ReadClass]) -> list[ReadClass]:
 
 
 def _try(classes: Sequence[ReadClass], out: Path, workers: int, step: Progress) -> list[Trial]:
-    held = {one.key: one for one in read_records(Trial, out / _TRIALS)}
+    digests = {one.key: one.digest for one in classes}
+    tried_before = read_records(Trial, out / _TRIALS)
+    held = {one.key: one for one in tried_before if digests.get(one.key) == one.digest}
     file = Appending(out / _TRIALS, held.values())
     waiting = [one for one in classes if one.key not in held]
 
@@ -150,9 +152,9 @@ def _summary(
         "built": built + ran + fit,
         "ran": ran + fit,
         "answer as a task does": fit,
-        "of different graphs": fit - repeated["graph"],
-        "not nearly the same code": fit - repeated["graph"] - repeated["code"],
-        "tasks, none of them held out": len(kept),
+        "not held out": fit - repeated["held out"],
+        "of different graphs": fit - repeated["held out"] - repeated["graph"],
+        "tasks: not nearly the same code": len(kept),
         "of these at sizes worth timing": sum(
             one.scaled is not None for one in trials if one.key in {task.key for task in kept}
         ),

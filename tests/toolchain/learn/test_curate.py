@@ -134,13 +134,13 @@ def test_the_same_command_tries_nothing_again_and_leaves_out_what_is_held_out(cu
     monkeypatch.setattr("porter.learn.curation.curate.tried", None)
     again = said(capsys, curated / "repository", "--out", curated / "out")
     assert again["counts"]["classes read"] == 9
-    assert again["counts"]["tasks, none of them held out"] == 3
+    assert again["counts"]["tasks: not nearly the same code"] == 3
     held = curated / "held" / "level1"
     held.mkdir(parents=True)
     for file in (curated / "out" / "suite").rglob("Gated_*.py"):
         (held / "gated.py").write_text(file.read_text().replace("gate", "door"))
     less = said(capsys, curated / "repository", "--out", curated / "out", "--held-out", curated / "held")
-    assert less["counts"]["tasks, none of them held out"] == 2
+    assert less["counts"]["tasks: not nearly the same code"] == 2
     (repeated,) = [one for one in records(curated, "tasks.jsonl") if one["because"] == "held out"]
     assert repeated["name"] == "Gated"
 
