@@ -63,7 +63,7 @@ for maca. Errors lost nine files: numbers too large for a float, a generator tha
 
 | fell short because, entries without those two files | maca | triton |
 | --- | --- | --- |
-| refused: host code (PORT1801) or a kernel (PORT1800) has no translation, or a construct has no counterpart | 4 | 35 + 18 |
+| refused: host code (PORT1801), a kernel (PORT1800), or a construct without a counterpart | 4 | 35 + 18 |
 | the contract asks a question | 19 | 9 |
 | time: porter's limit, none for the file, or the original is too slow | 35 | 31 |
 | the CUDA source does not compile with the headers that are there | 25 | 8 |

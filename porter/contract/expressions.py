@@ -250,9 +250,12 @@ _INTEGER: dict[str, Callable[[int, int], int]] = {
 
 
 def _cast(type_: str, operand: int | float) -> int | float:
-    if any(word in type_ for word in ("float", "double", "half")):
+    if not any(word in type_ for word in ("float", "double", "half")):
+        return int(operand)
+    try:
         return float(operand)
-    return int(operand)
+    except OverflowError as error:
+        raise ExpressionError(f"a number of {int(operand).bit_length()} bits is no {type_}") from error
 
 
 def type_bytes(type_: str) -> int:

@@ -50,7 +50,9 @@ def behind_void(usage: Usage, function: Function, name: str) -> DType | None:
 def taken_for(usage: Usage, function: Function, name: str) -> Iterator[str]:
     """Yields the types of elements that casts and callees take a `void*` for."""
     for inner, alias in passed_on(usage, function, name):
-        kind = next(p.type for p in inner.params if p.name == alias)
+        kind = next((p.type for p in inner.params if p.name == alias), None)
+        if kind is None:  # a field of a struct
+            continue
         cast = rf"(?:\(|_cast<)(?:const )?([\w:]+)(?: const)? ?\*(?: ?__restrict__)?(?:\)|>\(){re.escape(alias)}\b"
         bases = (kind.base, *re.findall(cast, written(usage.body(inner).words)))
         yield from (usage.named_type(base) for base in bases if base != "void")

@@ -131,6 +131,9 @@ class DefinitionReader(FunctionReader):
                 declared, meaning = self.found.aliases[-1].name, "type"
             elif self.text == "concept":
                 declared, meaning = self.concept(), "concept"
+            elif self.text == "friend" and self.ahead() in ("class", "struct", "union"):
+                self.skip_statement()  # which would be a member without a name
+                declared, meaning = "", "type"
             elif self.defines_type(self.at):
                 declared, meaning = self.class_or_enum(template), "type"
             else:

@@ -102,3 +102,8 @@ def test_rendering_and_parsing_are_inverse(tree):
 )
 def test_the_last_factor_is_the_one_elements_follow_each_other_in(extent, names):
     assert last_factor(extent) == names
+
+
+def test_a_number_that_no_float_holds_has_no_value():
+    with pytest.raises(ExpressionError, match="1025 bits"):
+        evaluate("(float)n", {"n": 1 << 1024})

@@ -111,3 +111,10 @@ def test_a_struct_that_not_everybody_can_make_stays_a_question(struct):
 def test_arguments_are_grouped_by_the_parameters_they_belong_to():
     (function,) = parse(Source(Path("op.cu"), "void f(float* y, float2 by, int n) {}")).host_functions
     assert grouped(["y", "by.x", "by.y", "n"], function.params) == ((), ("x", "y"), ())
+
+
+def test_a_field_without_a_type_is_handed_on_with_its_struct():
+    struct = "struct given { void* y; const float* x; int n; };"
+    inner = "void inner(given g) { k<<<g.n, 32>>>((float*)g.y, g.x, 2.0f, g.n); }"
+    contract = drafted(f"{struct}\n{inner}\nvoid f(given g) {{ inner(g); }}")
+    assert [a.name for a in contract.arguments] == ["g.y", "g.x", "g.n"]

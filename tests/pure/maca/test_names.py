@@ -68,6 +68,7 @@ def test_left_alone(line):
         ),
         ("cuda::std::pair<int, int> p;\n", "mc::std::pair<int, int> p;\n"),
         ("void k(const __grid_constant__ int n);\n", "void k(const int n);\n"),
+        ("void CUDART_CB said(void* data);\n", "void said(void* data);\n"),
         ("#ifdef __CUDA_ARCH__\n#endif\n", "#ifdef __MACA_ARCH__\n#endif\n"),
         (
             "#if defined(__CUDACC__) || defined __NVCC__\n#endif\n",

@@ -435,3 +435,11 @@ def test_what_is_tried_is_read_where_its_handlers_only_report():
     (attempt,) = body_of("void f(int n) {\ntry { n = 1; } catch (...) { n = 2; }\n}")
     assert isinstance(attempt, Unread)
     assert "a handler of 'catch' that goes on" in attempt.reason
+
+
+def test_a_friend_is_no_member():
+    text = (
+        "namespace n { template <class T> class A { template <class U> friend class A; friend class B; int held; }; }"
+    )
+    (struct,) = unit_of(text).structs
+    assert [field.name for field in struct.fields] == ["held"]
