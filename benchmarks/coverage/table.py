@@ -47,8 +47,9 @@ on a host of 64 cores, 32 at once, with porter's limit of 60 s and 150 s for a f
 called verified is right was not looked at. Two files are 439 of maca's 584 entries, and one of these 117 of triton's
 279: macros make kernels for dozens of operations, and with so many shares of the limit none had time for any. Of the
 other files 44 of maca's 145 entries (30 %) are verified or verified by their kernels, and 45 of triton's 162 (28 %).
-26 of maca's files and 27 of triton's have at least one such entry, 15 and 13 have no other. The median of a file is 42 s
-for maca. Errors lost nine files: numbers too large for a float, a generator that ends early, and recursion too deep.
+26 of maca's files and 27 of triton's have at least one such entry, 15 and 13 have no other. The median of a file is
+42 s for maca. Nine errors lost their files: four times the limit was over before there was a port, and porter stopped
+at numbers that no float holds, at a generator that ended early, and in recursion that was too deep.
 
 | outcome, entries without those two files | maca | triton |
 | --- | --- | --- |
