@@ -1,4 +1,4 @@
-"""Who finds better ports first: arms that search from the same port, with as many evaluations and the same seeds.
+"""Compares arms that search from the same port, with as many evaluations and the same seeds.
 
     python benchmarks/evolve/arms.py run OUT.jsonl --evaluations 16 --seeds 2 [--jobs N] [OPERATOR ...]
     python benchmarks/evolve/arms.py table OUT.jsonl
@@ -281,7 +281,7 @@ def table(path: Path) -> str:
 
 
 def share(read: list[Played], arm: str, operator: str, count: int, best: float) -> float:
-    """How far the arm is after so many evaluations, over its seeds: 0 the port, 1 the best of all arms."""
+    """The progress of the arm after so many evaluations, over its seeds: 0 is the port, 1 the best of all arms."""
     curves = [line.curve for line in read if (line.arm, line.operator) == (arm, operator)]
     if not curves:
         return 0.0

@@ -123,7 +123,7 @@ class Prover:
         return [*proofs, *(_late(contract, late) for contract in contracts[len(proofs) :])]
 
     def _proofs(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[Proof]:
-        """What has no values for its arguments is not built: the answer is known, and a class may need a framework."""
+        """Yields the proof of each entry; those without values for their arguments are not built."""
         wanted = [contract for contract in contracts if not never_answered(contract)]
         ready = self._ready(wanted, steps) if wanted else iter(())
         turns = Turns.of(wanted, self.deadline)

@@ -47,7 +47,7 @@ def _judging(contract: Contract, options: MigrateOptions) -> Judging:
 
 @dataclass(frozen=True)
 class StandardAnswers:
-    """What a standard answers to the workloads of one `contract`; several threads may hold candidates to it.
+    """The answers of a standard to the workloads of one `contract`; several threads may hold candidates to it.
 
     `unusable` says why no candidate can be told right by them; it is empty where one can.
     """

@@ -74,7 +74,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Better:
-    """What a search came to: the `verdict` on its best, and the `files` of that where it is better than the seed."""
+    """The outcome of a search: the `verdict` on its best, and the `files` of that where it is better than the seed."""
 
     improved: Improved
     verdict: Verdict

@@ -48,7 +48,7 @@ class HeldTo(StrEnum):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is improved: `seed`, which was verified for the entries of `contracts`.
+    """The subject of a search: `seed`, which was verified for the entries of `contracts`.
 
     It is a port of `original`, or where candidates are `held_to` something else the `original` is empty but for its
     path, where that lies. With `is_given` the seed is no port that porter made of the source. In `options` there is a
@@ -93,7 +93,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a search begins with: `seed`, and what that is held to, as `files` by their names in the search's folder.
+    """The beginning of a search: `seed`, and what that is held to, as `files` by their names in the search's folder.
 
     `source` is the file of the user's that this is; `about` is what a journal says of it.
     """

@@ -31,7 +31,7 @@ from porter.worker.torch_types import DTYPES, TORCH_TYPES
 
 
 def prepare() -> None:
-    """What every worker needs."""
+    """The settings that every worker needs."""
     torch.set_num_threads(1)
     with FakeTensorMode():
         torch.rand(2).softmax(0)  # imports what following shapes takes

@@ -1,4 +1,4 @@
-"""What a curation left after each stage, for people and for programs."""
+"""Reports how many classes a curation left after each stage, for people and for programs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def apart(nest: Nest, names: Names, precision: DType) -> Apart:
 
 
 class _Handing:
-    """What is handed on so far: a value for each row."""
+    """The values handed on so far: one for each row."""
 
     def __init__(self, nest: Nest, columns: frozenset[str], names: Names, precision: DType) -> None:
         self.results: list[Result] = []

@@ -1,4 +1,4 @@
-"""What runs on a node of a Ray cluster for one of its devices; Ray carries the calls, and nothing here imports it.
+"""The actor on a node of a Ray cluster for one of its devices; Ray carries the calls, and nothing here imports it.
 
 All searches that use the cluster share it, as they do a server. It ends when nobody has asked for a minute, and so
 gives its device back: who asks later starts another one.

@@ -1,3 +1,3 @@
-"""How wide generated Python is, which `black` lays out."""
+"""The width of generated Python, which `black` lays out."""
 
 WIDTH = 100  # columns

@@ -57,7 +57,7 @@ Statement = Let | Store | Loop | Await
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What one program does. `sizes` are whole numbers, `numbers` fractions, `blocks` constants of compilation.
+    """The work of one program. `sizes` are whole numbers, `numbers` fractions, `blocks` constants of compilation.
 
     Rows whose elements are neighbours begin at multiples of `strides`, which are some of the sizes.
     """
@@ -80,7 +80,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What host code computes: a whole number of sizes, `+ - * //`, `min`, `max`, `cdiv` and `pow2ceil`, or a test."""
+    """A value of host code: a whole number of sizes, `+ - * //`, `min`, `max`, `cdiv` and `pow2ceil`, or a test."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""What makes a task of a module that ran: an answer of floats that depends on its inputs, and on nothing else."""
+"""Decides whether a module that ran makes a task: its answer is floats that depend on its inputs alone."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class _Part:
 
 @dataclass
 class _Closure:
-    """What was gathered so far; `order` has parts after those that they need."""
+    """The parts gathered so far; `order` has parts after those that they need."""
 
     repository: Repository
     imports: dict[str, str] = field(default_factory=dict)  # a name in the result, and what it means, with dots

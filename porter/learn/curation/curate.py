@@ -33,7 +33,7 @@ _FORMAT = "porter curation 1"
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """What came out: how many were left after each stage, tasks by family, and how many were refused for which reason.
+    """The result: how many were left after each stage, tasks by family, and how many were refused for which reason.
 
     `suite` is the folder of the tasks.
     """

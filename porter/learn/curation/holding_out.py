@@ -1,4 +1,4 @@
-"""What tasks may not repeat: the modules of a suite that a model is measured on."""
+"""The code that tasks may not repeat: the modules of a suite that a model is measured on."""
 
 from __future__ import annotations
 

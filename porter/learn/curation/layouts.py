@@ -31,14 +31,14 @@ class Message(TypedDict):
 
 
 class Reward(TypedDict):
-    """How an answer is rewarded; `ground_truth` is JSON with the module."""
+    """The reward of an answer; `ground_truth` is JSON with the module."""
 
     style: str
     ground_truth: str
 
 
 class Extra(TypedDict):
-    """What besides is known of a task."""
+    """Other facts of a task."""
 
     index: str
     entry_point: str

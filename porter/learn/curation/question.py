@@ -1,4 +1,4 @@
-"""What is asked of the process that executes a class, and what it answers. Both cross as JSON: it is not trusted."""
+"""Questions to the process that executes a class, and its answers. Both cross as JSON: it is not trusted."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where code comes from. `licence` is the name of the file that has it; empty where the repository has none."""
+    """The origin of code. `licence` is the name of the file that has it; empty where the repository has none."""
 
     repository: str
     commit: str
@@ -34,7 +34,7 @@ class ReadClass:
 
 
 class Contents(StrEnum):
-    """What an input holds."""
+    """The contents of an input."""
 
     NORMAL = "normal"
     INDICES = "indices"  # whole numbers below a bound
@@ -68,7 +68,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How a class is built and called."""
+    """The arguments with which a class is built and called."""
 
     settings: tuple[Setting, ...]
     inputs: tuple[Given, ...]
@@ -85,7 +85,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a class asks for: the parameters of its constructor and of `forward`."""
+    """The needs of a class: the parameters of its constructor and of `forward`."""
 
     constructor: tuple[Parameter, ...]
     forward: tuple[Parameter, ...]
@@ -109,7 +109,7 @@ class Operation:
 
 
 class Reached(StrEnum):
-    """How far a trial came."""
+    """The stage that a trial reached."""
 
     NOTHING = "import"
     IMPORTED = "build"
@@ -120,7 +120,7 @@ class Reached(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of one trial. `error` says why it went no further, and `line` is the text of the line that raised."""
+    """The outcome of one trial. `error` says why it went no further, and `line` is the text of the line that raised."""
 
     reached: Reached
     error: str

@@ -1,4 +1,4 @@
-"""Which of the classes that make tasks are tasks: those that repeat no other, and nothing that is held out."""
+"""Sorts out the classes that repeat another one, or what is held out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sorted_out(read: Sequence[ReadClass], trials: Sequence[Trial], held_out: Hel
 
 @dataclass
 class _Known:
-    """What was seen so far: the names of tasks, by their graphs and beside the runs of their words."""
+    """The tasks seen so far: the names of tasks, by their graphs and beside the runs of their words."""
 
     graphs: dict[str, str]
     names: list[str]

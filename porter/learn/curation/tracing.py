@@ -1,4 +1,4 @@
-"""What a module computes, written down as it is computed: one entry for each ATen operator that is called.
+"""A module's computation, written down as it happens: one entry for each ATen operator that is called.
 
 This is cheaper than `torch.export` by far, and modules whose code asks tensors for values have such a trace, too.
 """

@@ -39,7 +39,7 @@ _SIZES = ("in_channels", "in_features", "num_features", "num_embeddings", "embed
 
 
 def prepare() -> None:
-    """What every worker needs."""
+    """The settings that every worker needs."""
     torch.set_num_threads(1)
     with FakeTensorMode():
         torch.rand(2).softmax(0)  # imports what following shapes takes

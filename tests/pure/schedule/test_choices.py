@@ -1,4 +1,4 @@
-"""Which schedule comes first: tiles by the bytes that lanes move, and rows that one program holds."""
+"""The first schedule in the order: tiles by the bytes that lanes move, and rows that one program holds."""
 
 from fractions import Fraction
 

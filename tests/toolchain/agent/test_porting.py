@@ -1,4 +1,4 @@
-"""What porter refuses is ported by a model, and made faster by it: what it writes counts only if it is verified."""
+"""A model ports what porter refuses, and makes it faster: what it writes counts only if it is verified."""
 
 import json
 

@@ -157,7 +157,7 @@ LOOKING = """
 
 
 def opened(server, problem):
-    """What the server says of a problem, and with which status."""
+    """Returns what the server says of a problem, and with which status."""
     server.client.keep(content_of(problem))
     status, _, body = call(server, "POST", f"/v1/problems/{digest_of(content_of(problem))}?seed=7")
     return body, status
