@@ -14,6 +14,11 @@ from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 
 _ACCESSORS = ("PackedTensorAccessor", "TensorAccessor", "GenericPackedTensorAccessor")
+_MADE_OF_OTHERS = (
+    "rcbrt", "rhypot", "fdim", "norm3d", "norm4d", "rnorm", "sinpi", "cospi", "sincospi", "normcdf", "erfinv",
+    "erfcinv", "erfcx", "tgamma", "signbit", "ldexp", "scalbn", "frexp", "logb", "ilogb", "modf", "remainder",
+    "__tanhf", "__rhadd", "__uhadd", "__urhadd", "__sad", "__usad", "__byte_perm", "__funnelshift_", "__dp4a",
+)  # fmt: skip
 _LIBRARIES = {  # by what the names begin with that are theirs
     "cub.cuh": ("cub::",),
     "cuda.cuh": ("cuda::",),
@@ -23,6 +28,7 @@ _LIBRARIES = {  # by what the names begin with that are theirs
     "block_votes.cuh": ("__syncthreads_",),
     "warp_functions.cuh": ("WARP_",),
     "warp_reductions.cuh": ("__reduce_",),
+    "mathematics.cuh": _MADE_OF_OTHERS,
     "float8.cuh": ("__nv_fp8", "__nv_cvt_"),
     "accessors.cuh": tuple(f"{space}{name}" for space in ("", "at::", "torch::", "c10::") for name in _ACCESSORS),
 }
@@ -35,8 +41,9 @@ def with_libraries(unit: Unit) -> Unit:
         if any(name.startswith(prefixes) for name in names):
             found = _library(file)
             names |= _names(found)
+            own = {function.head.qualified for function in unit.functions}  # a source may have a `remainder` of its own
             unit = Unit(
-                (*found.functions, *unit.functions),
+                (*(function for function in found.functions if function.head.qualified not in own), *unit.functions),
                 (*found.structs, *unit.structs),
                 (*found.aliases, *unit.aliases),
                 (*found.variables, *unit.variables),
