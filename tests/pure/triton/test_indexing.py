@@ -21,6 +21,7 @@ NAMESPACES = "using namespace torch::indexing;\n"
         ("return x.slice(-1, n - 1);", "return x[..., n - 1 :]"),
         ("x.index_put_({0}, x.index({n}));\nreturn x;", "x[0] = x[n]\nreturn x"),
         ("return torch::empty(x.sizes().slice(0, x.dim() - 1));", "return torch.empty(x.shape[: x.dim() - 1])"),
+        ("return x.to(torch::kF32);", "return x.to(torch.float32)"),
         ("x.transpose_(0, 1);\nreturn x;", "x = x.transpose(0, 1)\nreturn x"),
         ("return std::get<1>(x.topk(n, 0));", "return x.topk(n, 0)[1]"),
         ("return torch::maximum(x, x.log1p()).narrow(0, 0, n);", "return torch.maximum(x, x.log1p()).narrow(0, 0, n)"),
