@@ -101,6 +101,7 @@ def search(
     from porter.evaluate.outcome import Verified
     from porter.evaluate.standards import named_source
     from porter.evolve.given import Given
+    from porter.evolve.run import check_free
     from porter.measure.deadline import Deadline
     from porter.registry import backend_of, find_backend
     from porter.report.outputs import check_outputs, write_outputs
@@ -132,6 +133,7 @@ def search(
     given = Given.read(candidate, standard, built_for(asked, built))
     own = (*(file.source.path for file in given.port.files), named_source(standard))
     check_outputs(given.paths(given.port.files, out), out, own, force=False)
+    check_free(out / given.run, again=resume)
     with console.progress() as step:
         first = given.verdict(step)
     if not isinstance(first.outcome, Verified):

@@ -111,12 +111,8 @@ def improve(
     Raises `InputError` where a run is there or the files cannot be kept, and `MachineError` where nothing scores
     candidates.
     """
+    check_free(folder, again=wanted.again)
     if (folder / NAME).exists():
-        if not wanted.again:
-            raise InputError(
-                f"{folder}: holds a search already",
-                f"go on with it by --resume or `porter resume {folder}`, or name another --out",
-            )
         if _is_of(beginning, folder):
             return resume(
                 folder, options, wanted.budget, wanted.jobs, progress, wanted.model, wanted.tell, wanted.evaluators
@@ -125,6 +121,15 @@ def improve(
     beginning.keep(folder)
     about = beginning.about
     return _run(kept(folder, about, beginning.seed, options), about, wanted, folder, progress)
+
+
+def check_free(folder: Path, *, again: bool) -> None:
+    """Raises `InputError` where `folder` holds a run and nobody asked to go on with it."""
+    if (folder / NAME).exists() and not again:
+        raise InputError(
+            f"{folder}: holds a search already",
+            f"go on with it by --resume or `porter resume {folder}`, or name another --out",
+        )
 
 
 def _is_of(beginning: Beginning, folder: Path) -> bool:
