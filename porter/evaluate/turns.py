@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from porter.contract.contract import Contract, EntryKind
 from porter.measure.deadline import Deadline, Span
 
-# On a quiet machine an elementwise kernel takes 0.7 s, a softmax 4 to 10. With 2 s, of a file with 117 entries on a
-# machine that others keep busy none was proven: a few that are proven say more than all that were begun.
-LEAST_S = 6.0
+# On a quiet machine an elementwise kernel takes 0.7 s, a softmax 4 to 10: with less nothing would be proven. Of a file
+# with 117 entries none was proven with 6 s either.
+LEAST_S = 2.0
 
 
 @dataclass
