@@ -31,8 +31,11 @@ def method(cx: Context, owner: Code, name: str, arguments: tuple[Code, ...], lin
         return Code(f"{held}[{_indices(arguments[0], line)}]", Kind.TENSOR)
     if name == "index_put_" and len(arguments) == 2:
         cx.emit(f"{held}[{_indices(arguments[0], line)}] = {arguments[1].text}")
-        return Code("", Kind.OTHER)
-    if name in _VIEWED_ANEW and owner.text.isidentifier():
+        return owner
+    handed = {
+        parameter.name for parameter in cx.function.parameters
+    }  # whose caller sees the change, as Python's does not
+    if name in _VIEWED_ANEW and owner.text.isidentifier() and owner.text not in handed:
         inside = ", ".join(argument.text for argument in arguments)
         cx.changed(owner.text)
         cx.emit(f"{owner.text} = {owner.text}.{name[:-1]}({inside})", owner.text)
