@@ -25,17 +25,38 @@ def enumerations(texts: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
     return found
 
 
+def enumerated(text: str) -> Mapping[str, int]:
+    """The numbers that the enumerators of `text` stand for, by their own names and behind that of their type."""
+    found: dict[str, int] = {}
+    words = significant(tokens(text)) if "enum" in text else []
+    for i, word in enumerate(words):
+        known = _known(enumerators(text, words, i)) if word.text == "enum" else {}
+        found |= known
+        found |= (
+            {f"{type_}::{name}": value for type_ in _names(words, i) for name, value in known.items()} if known else {}
+        )
+    return found
+
+
 def _values(named: Mapping[str, str]) -> tuple[int, ...]:
     """The numbers, without the count of them; none where one hangs on what is defined elsewhere."""
+    known = dict(_known(named))
+    if len(known) < len(named):
+        return ()
+    if len(known) > 1 and _COUNT.fullmatch(next(reversed(known))):
+        known.popitem()
+    return tuple(dict.fromkeys(known.values()))
+
+
+def _known(named: Mapping[str, str]) -> Mapping[str, int]:
+    """The numbers up to the first one that hangs on what is defined elsewhere."""
     known: dict[str, int] = {}
     try:
         for name, text in named.items():
             known[name] = evaluate(text, known)
     except ExpressionError:
-        return ()
-    if len(known) > 1 and _COUNT.fullmatch(next(reversed(known))):
-        known.popitem()
-    return tuple(dict.fromkeys(known.values()))
+        pass
+    return known
 
 
 def _names(words: list[Token], index: int) -> list[str]:

@@ -11,13 +11,13 @@ from itertools import islice
 from porter.contract.access import Use, access, outer_store
 from porter.contract.body import Body, quietly, substitute
 from porter.contract.declared_types import DeclaredTypes
-from porter.contract.enumerations import enumerations
+from porter.contract.enumerations import enumerated, enumerations
 from porter.contract.equalities import Equalities
 from porter.contract.expressions import free_names, render
 from porter.contract.indexing import Indices
 from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, root_of
 from porter.contract.requirements import requirements
-from porter.contract.syntax import Node
+from porter.contract.syntax import Node, Number
 from porter.source.dispatch import DispatchMacros
 from porter.source.dispatch import aliases as dispatched_aliases
 from porter.source.lexer import TokenKind
@@ -230,12 +230,13 @@ class Usage:
 
 
 def _constants(program: Program) -> Mapping[str, Node]:
-    """The object macros and namespace-scope constants of one file."""
+    """The object macros, namespace-scope constants and enumerators of one file."""
     outside = list(program.source.text)
     for function in (*program.kernels, *program.device_functions, *program.host_functions):
         start, end = function.span.start, function.span.end
         outside[start:end] = " " * (end - start)
     values = {name: nodes[0] for name, nodes in Body("".join(outside)).definitions.items()}
+    values |= {name: Number(number) for name, number in enumerated(program.source.text).items()}
     for macro in program.macros:
         if macro.params is None and (node := quietly(macro.body)) is not None:
             values[macro.name] = node

@@ -54,6 +54,30 @@ def test_every_value_that_the_source_tells_apart_is_a_choice(body, choices):
 
 
 @pytest.mark.parametrize(
+    ("cases", "above"),
+    [
+        ("case ADD: {0} break; case SUB: {1} break; case MUL: {0} break; default: {1}", "enum { ADD, SUB, MUL };"),
+        ("case Op::ADD: {0} break; case Op::SUB: {1} break; case Op::MUL: {0} break; default: {1}",
+         "enum class Op : int { ADD = 0, SUB, MUL };"),
+        ("case ADD: {0} break; case ADD + 1: {1} break; case LAST: {0} break; default: {1}",
+         "enum Op { ADD, SUB, MUL, LAST = MUL };"),
+    ],
+)  # fmt: skip
+def test_enumerators_that_follow_one_with_a_value_are_cases_too(cases, above):
+    found = scalar(drafted(f"switch (mode) {{ {cases.format(A, B)} }}", above=above))
+    assert found.choices == ("0", "1", "2", "3")
+
+
+def test_an_enumerator_that_another_file_gives_its_value_is_no_case():
+    found = scalar(
+        drafted(
+            f"switch (mode) {{ case A: {A} break; case C: {B} break; case 7: {B} }}", above="enum { A, B = OTHER, C };"
+        )
+    )
+    assert found.choices == ("0", "7")
+
+
+@pytest.mark.parametrize(
     "body",
     [
         f"if (m && n > m) {{ {A} }} else {{ {B} }}",
