@@ -150,7 +150,7 @@ def _compare_pointers(p: Printer, op: Op, left: Expression, right: Expression) -
         p.null_tested.add(op.operands[0])
         if op.kind in ("eq", "ne") and left.text in p.pointer_parameters:
             return Expression(f"{left.text} is {'not ' if op.kind == 'ne' else ''}None", Scalar.BOOL, loose=True,
-                              level=Level.COMPARISON)  # fmt: skip
+                              level=Level.COMPARISON, reads=left.reads)  # fmt: skip
         right = literal(0, Scalar.I64)
     left, right = (value if value.number is not None else _address(value) for value in (left, right))
     return infix(_COMPARED[op.kind], Level.COMPARISON, left, right, Scalar.BOOL)

@@ -23,6 +23,7 @@ from porter_triton.thread_level.expressions import (
     settled,
     to_type,
     type_text,
+    variable,
 )
 from porter_triton.thread_level.printer import Mask
 
@@ -86,14 +87,15 @@ def load(p: Printer, op: Op, place: Place) -> None:
 def _loaded(p: Printer, place: Place) -> Expression:
     array, tensor = place.array, p.tensors[place.array.root]
     if array.variables:
-        return Expression(tensor.variables[p.arrays.known_index(place) or 0], array.element)
+        return variable(tensor.variables[p.arrays.known_index(place) or 0], array.element)
+    held = variable(tensor.name, array.element, varying=True)
     if p.arrays.is_own(place):
-        return Expression(tensor.name, array.element, varying=True)
+        return held
     index = _within(p, place, tensor, _index(p, place))
     if not index.varying:
-        return _element(p, tensor.name, index.text, array.element)
+        return _element(p, held, index)
     p.lanes_meet()
-    return combined(f"tl.gather({tensor.name}, {index.text}, 0)", array.element, index)
+    return combined(f"tl.gather({tensor.name}, {index.text}, 0)", array.element, index).reading(held)
 
 
 def _index(p: Printer, place: Place) -> Expression:
@@ -122,13 +124,17 @@ def _within(p: Printer, place: Place, tensor: Tensor, index: Expression) -> Expr
     return combined(f"tl.minimum(tl.maximum({index.text}, 0), {last})", _I32, index)
 
 
-def _element(p: Printer, tensor: str, index: str, type_: Scalar) -> Expression:
+def _element(p: Printer, tensor: Expression, index: Expression) -> Expression:
     """Returns one element of a tensor as a scalar."""
     p.lanes_meet()
-    text = f"tl.sum(tl.gather({tensor}, tl.full([1], {index}, tl.int32), 0), axis=0)"
+    type_ = tensor.type
+    assert isinstance(type_, Scalar)
+    text = f"tl.sum(tl.gather({tensor.text}, tl.full([1], {index.text}, tl.int32), 0), axis=0)"
     if type_ is Scalar.BOOL:
-        return Expression(f"{text} != 0", type_, level=Level.COMPARISON)
-    return Expression(text if type_.bits >= _I32.bits else f"{text}.to({type_text(type_)})", type_)
+        found = Expression(f"{text} != 0", type_, level=Level.COMPARISON)
+    else:
+        found = Expression(text if type_.bits >= _I32.bits else f"{text}.to({type_text(type_)})", type_)
+    return found.reading(tensor, index)
 
 
 def store(p: Printer, op: Op, place: Place) -> None:
@@ -138,28 +144,28 @@ def store(p: Printer, op: Op, place: Place) -> None:
     value = held if held.number is not None else p.typed(held, array.element)
     if array.variables:
         name = tensor.variables[p.arrays.known_index(place) or 0]
-        p.line(f"{name} = {_last_stored(p, value, Expression(name, array.element)).text}")
+        p.assign(name, _last_stored(p, value, variable(name, array.element)))
         return
-    old = Expression(tensor.name, array.element, varying=True)
+    old = variable(tensor.name, array.element, varying=True)
     if p.arrays.is_own(place):
         made = value if p.mask.lanes is None else where(p.mask.lanes, value, old, array.element)
         made = made if made.varying else _everywhere(tensor, made)
     elif (writers := p.arrays.writers(op, place)) is not None:
         made = _turned_around(p, tensor, writers, value, old)
     elif p.arrays.is_uniform(place):
-        current = _element(p, tensor.name, _within(p, place, tensor, _index(p, place)).text, array.element)
+        current = _element(p, old, _within(p, place, tensor, _index(p, place)))
         chosen = _last_stored(p, value, current)
         slot = Expression(f"tl.arange(0, {tensor.size})", _I32, varying=True)
         made = where(infix("==", Level.COMPARISON, slot, _index(p, place), Scalar.BOOL), chosen, old, array.element)
     else:
         made = _compared(p, place, tensor, value, old)
-    p.line(f"{tensor.name} = {made.text}")
+    p.assign(tensor.name, made)
 
 
 def _everywhere(tensor: Tensor, value: Expression) -> Expression:
     assert isinstance(value.type, Scalar)
     text = f"tl.full([{tensor.size}], {value.text}, {type_text(value.type)})"
-    return Expression(text, value.type, varying=True)
+    return Expression(text, value.type, varying=True, reads=value.reads)
 
 
 def _last_stored(p: Printer, value: Expression, old: Expression) -> Expression:
@@ -171,13 +177,13 @@ def _last_stored(p: Printer, value: Expression, old: Expression) -> Expression:
         some = _some(p, mask)
         return value if some is None else where(some, value, old, old.type)
     if mask.is_single:
-        return _element(p, _named(p, value), "0", value.type)
-    tid = Expression("tid", _I32, varying=True)
+        return _element(p, _named(p, value), _FIRST)
+    tid = variable("tid", _I32, varying=True)
     running = tid if mask.lanes is None else where(mask.lanes, tid, literal(-1, _I32), _I32)
-    last = p.named(replace(combined(f"tl.max({running.text}, axis=0)", _I32), varying=False), "writer")
+    last = p.named(Expression(f"tl.max({running.text}, axis=0)", _I32).reading(running), "writer")
     if mask.lanes is None or mask.is_certain:
-        return _element(p, _named(p, value), last.text, value.type)
-    picked = _element(p, _named(p, value), f"tl.maximum({last.text}, 0)", value.type)
+        return _element(p, _named(p, value), last)
+    picked = _element(p, _named(p, value), combined(f"tl.maximum({last.text}, 0)", _I32, last))
     return where(infix(">=", Level.COMPARISON, last, _FIRST, Scalar.BOOL), picked, old, old.type)
 
 
@@ -186,8 +192,8 @@ def _some(p: Printer, mask: Mask) -> Expression | None:
     return None if mask.lanes is None or mask.is_certain else p.some()
 
 
-def _named(p: Printer, value: Expression) -> str:
-    return p.atom(value, "value").text
+def _named(p: Printer, value: Expression) -> Expression:
+    return p.atom(value, "value")
 
 
 def _turned_around(p: Printer, tensor: Tensor, writers: Writers, value: Expression, old: Expression) -> Expression:
@@ -198,17 +204,19 @@ def _turned_around(p: Printer, tensor: Tensor, writers: Writers, value: Expressi
         written = p.atom(written, "written")
         writer = where(written, writer, _FIRST, _I32)
     if not writer.varying:
-        writer = Expression(f"tl.full([{tensor.size}], {writer.text}, tl.int32)", _I32, varying=True)
+        text = f"tl.full([{tensor.size}], {writer.text}, tl.int32)"
+        writer = Expression(text, _I32, varying=True, reads=writer.reads)
     if value.varying and asked is not None:
         writer = p.atom(writer, "writer")
     assert isinstance(old.type, Scalar)
     new = value
     if value.varying:
         p.lanes_meet()
-        new = combined(f"tl.gather({_named(p, value)}, {writer.text}, 0)", old.type, value)
+        held = _named(p, value)
+        new = combined(f"tl.gather({held.text}, {writer.text}, 0)", old.type, held).reading(writer)
     if asked is not None:
         p.lanes_meet()
-        runs = combined(f"tl.gather({asked.text}, {writer.text}, 0)", Scalar.BOOL, asked)
+        runs = combined(f"tl.gather({asked.text}, {writer.text}, 0)", Scalar.BOOL, asked).reading(writer)
         written = runs if written is None else infix("&", Level.AND, written, runs, Scalar.BOOL)
     if written is None:
         return new if new.varying else _everywhere(tensor, new)
@@ -217,7 +225,8 @@ def _turned_around(p: Printer, tensor: Tensor, writers: Writers, value: Expressi
 
 def _solved(p: Printer, tensor: Tensor, writers: Writers) -> tuple[Expression, Expression | None]:
     """Returns for each element the thread that stores it, and whether one does; None where one always does."""
-    slot = Expression("tid" if tensor.size == p.threads else f"tl.arange(0, {tensor.size})", _I32, varying=True)
+    slot = Expression(f"tl.arange(0, {tensor.size})", _I32, varying=True)
+    slot = variable("tid", _I32, varying=True) if tensor.size == p.threads else slot
     index, checks = writers.index, list[Expression]()
     rest = slot if slot.is_atom else p.named(slot, "slot")
     size = None if not tensor.size.isdecimal() and tensor.size != p.threads else _extent(p, tensor)
@@ -285,17 +294,25 @@ def _threads(p: Printer) -> Expression:
 def _compared(p: Printer, place: Place, tensor: Tensor, value: Expression, old: Expression) -> Expression:
     """Any index: each element is compared with each thread's; of several writers the last one's value stays."""
     p.lanes_meet()
-    index = p.spread(_index(p, place))
-    hits = f"tl.arange(0, {tensor.size})[:, None] == {index.within(Level.ATOM)}[None, :]"
-    if p.mask.lanes is not None:
-        hits = f"({hits}) & {p.spread(p.mask.lanes).within(Level.ATOM)}[None, :]"
-    last = Expression(f"tl.max(tl.where({hits}, tid[None, :], -1), axis=1)", _I32, varying=True)
-    writer = p.named(last, "writer")
+    hits, tid = _hits(p, place, tensor), variable("tid", _I32, varying=True)
+    last = Expression(f"tl.max(tl.where({hits.text}, {tid.text}[None, :], -1), axis=1)", _I32, varying=True)
+    writer = p.named(last.reading(hits, tid), "writer")
     assert isinstance(old.type, Scalar)
     new = value
     if value.varying:
-        new = combined(f"tl.gather({_named(p, value)}, tl.maximum({writer.text}, 0), 0)", old.type, value)
+        held = _named(p, value)
+        new = combined(f"tl.gather({held.text}, tl.maximum({writer.text}, 0), 0)", old.type, held).reading(writer)
     return where(infix(">=", Level.COMPARISON, writer, _FIRST, Scalar.BOOL), new, old, old.type)
+
+
+def _hits(p: Printer, place: Place, tensor: Tensor) -> Expression:
+    """Returns for each element which of the threads that run name it."""
+    index = p.spread(_index(p, place))
+    text = f"tl.arange(0, {tensor.size})[:, None] == {index.within(Level.ATOM)}[None, :]"
+    if p.mask.lanes is None:
+        return Expression(text, Scalar.BOOL, reads=index.reads)
+    lanes = p.spread(p.mask.lanes)
+    return Expression(f"({text}) & {lanes.within(Level.ATOM)}[None, :]", Scalar.BOOL).reading(index, lanes)
 
 
 def atomic(p: Printer, op: Op, place: Place) -> None:
@@ -309,22 +326,19 @@ def atomic(p: Printer, op: Op, place: Place) -> None:
     if array.variables:
         name = tensor.variables[p.arrays.known_index(place) or 0]
         given = value if p.mask.lanes is None else where(p.mask.lanes, value, neutral, type_)
-        total = replace(_reduced(kind, given.text, 0, type_), varying=False)
-        p.line(f"{name} = {_combined(kind, Expression(name, type_), total).text}")
+        total = replace(_reduced(kind, given, 0, type_), varying=False)
+        p.assign(name, _combined(kind, variable(name, type_), total))
         return
-    index = p.spread(_index(p, place))
-    hits = f"tl.arange(0, {tensor.size})[:, None] == {index.within(Level.ATOM)}[None, :]"
-    if p.mask.lanes is not None:
-        hits = f"({hits}) & {p.spread(p.mask.lanes).within(Level.ATOM)}[None, :]"
-    tile = f"tl.where({hits}, {value.within(Level.ATOM)}[None, :], {neutral.text})"
-    total = p.named(_reduced(kind, tile, 1, type_), "total")
-    p.line(f"{tensor.name} = {_combined(kind, Expression(tensor.name, type_, varying=True), total).text}")
+    hits = _hits(p, place, tensor)
+    tile = Expression(f"tl.where({hits.text}, {value.within(Level.ATOM)}[None, :], {neutral.text})", type_)
+    total = p.named(_reduced(kind, tile.reading(hits, value), 1, type_), "total")
+    p.assign(tensor.name, _combined(kind, variable(tensor.name, type_, varying=True), total))
 
 
-def _reduced(kind: str, text: str, axis: int, type_: Scalar) -> Expression:
+def _reduced(kind: str, given: Expression, axis: int, type_: Scalar) -> Expression:
     name = {"add": "tl.sum", "min": "tl.min", "max": "tl.max"}[kind]
     narrow = f".to({type_text(type_)})" if type_.bits < _I32.bits else ""
-    return Expression(f"{name}({text}, axis={axis}){narrow}", type_, varying=True)
+    return Expression(f"{name}({given.text}, axis={axis}){narrow}", type_, varying=True, reads=given.reads)
 
 
 def _combined(kind: str, one: Expression, other: Expression) -> Expression:

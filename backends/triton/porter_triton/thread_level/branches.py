@@ -9,7 +9,7 @@ from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Op, Value, walk
 from porter.ir.simt.types import Pointer, Scalar, Vector
 from porter_triton.thread_level.arithmetic import negated, where
-from porter_triton.thread_level.expressions import Expression, literal, part_name, settled
+from porter_triton.thread_level.expressions import Expression, literal, part_name, settled, variable
 
 if TYPE_CHECKING:
     from porter_triton.thread_level.printer import Held, Printer
@@ -29,10 +29,10 @@ def _taken_together(p: Printer, op: Op) -> None:
     variables = [declared(p, result, result.name or "value") for result in op.results]
     if not op.results and not _acts(yes):
         condition, yes, no = negated(condition), no, yes
-    p.line(f"if {condition.text}:")
+    p.line(f"if {condition.text}:", condition, opens=True)
     _side(p, yes, variables)
     if op.results or _acts(no):
-        p.line("else:")
+        p.line("else:", opens=True)
         _side(p, no, variables)
     p.values.update(zip(op.results, variables, strict=True))
 
@@ -41,7 +41,7 @@ def _side(p: Printer, region: Block, variables: Sequence[Held]) -> None:
     with p.indented():
         for variable, value in zip(variables, p.block(region), strict=True):
             for target, part in zip(flat(variable), flat(value), strict=True):
-                p.line(f"{target.text} = {handed(p, target, part).text}")
+                p.assign(target.text, handed(p, target, part))
 
 
 def _masked(p: Printer, op: Op) -> None:
@@ -115,10 +115,10 @@ def declared(p: Printer, value: Value, wanted: str) -> Held:
     varying = value in p.uniformity.varying
     if not isinstance(value.type, Vector):
         assert isinstance(value.type, Scalar | Pointer)
-        return Expression(p.declare(wanted, value.type, varying=varying), value.type, varying)
+        return variable(p.declare(wanted, value.type, varying=varying), value.type, varying=varying)
     element, count = value.type.element, value.type.count
     names = [p.declare(f"{wanted}_{part_name(n, count)}", element, varying=varying) for n in range(count)]
-    return tuple(Expression(name, element, varying) for name in names)
+    return tuple(variable(name, element, varying=varying) for name in names)
 
 
 def handed(p: Printer, target: Expression, value: Expression) -> Expression:

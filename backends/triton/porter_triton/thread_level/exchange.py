@@ -130,9 +130,9 @@ def check(p: Printer, op: Op) -> None:
     if p.mask.lanes is not None and is_wrong:
         says = negated(p.mask.lanes)
     elif p.mask.lanes is not None:
-        says = infix("|", Level.OR, says, Expression(f"~{p.mask.lanes.within(Level.SIGN)}", Scalar.BOOL, varying=True,
-                                                     level=Level.SIGN), Scalar.BOOL)  # fmt: skip
-    p.line(f"tl.device_assert({says.text}, {str(op.attribute('message'))!r})")
+        rests = combined(f"~{p.mask.lanes.within(Level.SIGN)}", Scalar.BOOL, p.mask.lanes, level=Level.SIGN)
+        says = infix("|", Level.OR, says, rests, Scalar.BOOL)
+    p.line(f"tl.device_assert({says.text}, {str(op.attribute('message'))!r})", says)
     p.remarks.append(Remark(RemarkKind.ASSERTS, op.location.line))
 
 

@@ -38,7 +38,7 @@ class Expression:
 
     `varying`: a tensor with an element a thread, else a scalar. `turns`: with a row for each of several iterations
     (`tiles.py`), which has one element where it does not vary. `number` is what a literal is. `loose`: it may be a
-    number of Python, which has the type of what it meets. `reads` are the variables that loops change which it reads.
+    number of Python, which has the type of what it meets. `reads` are the variables that the text reads.
     """
 
     text: str
@@ -54,10 +54,21 @@ class Expression:
         """Returns the text as it may stand where the level is needed."""
         return self.text if self.level >= level else f"({self.text})"
 
+    def reading(self, *others: Expression) -> Expression:
+        """Returns the expression where its text reads what others do, too."""
+        return replace(self, reads=self.reads.union(*(other.reads for other in others)))
+
     @property
     def is_atom(self) -> bool:
         """Returns whether the text may be repeated: it is a name or a number."""
         return self.number is not None or self.text.isidentifier()
+
+
+def variable(
+    name: str, type_: Scalar | Pointer, *, varying: bool = False, turns: bool = False, loose: bool = False
+) -> Expression:
+    """Returns a variable that a line of the text sets."""
+    return Expression(name, type_, varying, turns=turns, loose=loose, reads=frozenset({name}))
 
 
 def dtype_name(type_: Scalar) -> str:

@@ -49,6 +49,7 @@ from porter_triton.refusal import Refusal
 from porter_triton.thread_level import memory
 from porter_triton.thread_level.expressions import Expression, dtype_name, element_type, type_text
 from porter_triton.thread_level.lanes import lanes_of
+from porter_triton.thread_level.lines import text_of, without_dead_lines
 from porter_triton.thread_level.names import Names
 from porter_triton.thread_level.printer import Printer
 from porter_triton.thread_level.prologue import begin
@@ -136,7 +137,7 @@ def print_function(function: Function, launch: LaunchInfo, name: str, sources: S
     parameters = sorted([*kept, *p.parameters], key=lambda parameter: parameter.kind in CONSTEXPRS)
     return LoweredKernel(
         name,
-        "\n".join(p.lines) or "    pass",
+        text_of(without_dead_lines(p.lines)),
         tuple(parameters),
         tuple(sorted(p.helpers)),
         function.name,

@@ -26,6 +26,7 @@ from porter_triton.thread_level.expressions import (
     settled,
     signed,
     to_type,
+    variable,
 )
 from porter_triton.thread_level.printer import Mask, any_lane
 
@@ -82,9 +83,9 @@ def _together(p: Printer, op: Op, carried: _Carried, direction: int) -> None:
     if texts[2] == "1":
         texts = texts[1:2] if texts[0] == "0" else texts[:2]
     name = p.declare(counter.name or "i", held, varying=False)
-    p.line(f"for {name} in range({', '.join(texts)}):")
+    p.line(f"for {name} in range({', '.join(texts)}):", start, stop, step, opens=True)
     with p.indented():
-        p.values[counter] = _as_counter(p, Expression(name, held, loose=True), counter)
+        p.values[counter] = _as_counter(p, variable(name, held, loose=True), counter)
         carried.iterate(p, op.regions[0])
 
 
@@ -130,9 +131,9 @@ def _ahead(p: Printer, op: Op, carried: _Carried, direction: int) -> None:
     p.lanes_meet()
     most = p.named(replace(combined(f"tl.max({count.text}, axis=0)", count.type, count), varying=False), "most")
     name = p.declare("turn", most.type, varying=False)
-    p.line(f"for {name} in range({most.text}):")
+    p.line(f"for {name} in range({most.text}):", most, opens=True)
     with p.indented():
-        turn = Expression(name, most.type, loose=True)
+        turn = variable(name, most.type, loose=True)
         going = p.narrowed(infix("<", Level.COMPARISON, turn, count, Scalar.BOOL))
         step_on = infix("*", Level.PRODUCT, turn, step, held)
         moved = infix("+", Level.SUM, start, step_on, held)
@@ -178,7 +179,7 @@ def repeated(p: Printer, op: Op) -> None:
     if len(p.lines) == before and all(handed_on) and not diverges:
         going = p.some() if p.mask.lanes is not None else None
         text = condition.text if going is None else f"{going.text} & {condition.within(Level.SHIFT)}"
-        p.line(f"while {text}:")
+        p.line(f"while {text}:", condition, *([] if going is None else [going]), opens=True)
         with p.indented():
             carried.enter(p, body.arguments)
             carried.hand(p, p.block(body), None)
@@ -223,7 +224,7 @@ class _Going:
         """Writes the variable before the loop, and the head of the loop."""
         p = self.p
         self.name = p.declare("going", Scalar.BOOL, varying=self.diverges)
-        lanes = Expression(self.name, Scalar.BOOL, self.diverges)
+        lanes = variable(self.name, Scalar.BOOL, varying=self.diverges)
         if self.diverges:
             condition = p.spread(settled(condition))
             if p.mask.lanes is not None:
@@ -232,11 +233,12 @@ class _Going:
         elif (some := p.some()) is not None:
             condition = infix("&", Level.AND, some, settled(condition), Scalar.BOOL)
         p.assign(self.name, condition if self.diverges else settled(condition))
-        p.line(f"while {any_lane(p, lanes).text if self.diverges else self.name}:")
+        goes = any_lane(p, lanes) if self.diverges else lanes
+        p.line(f"while {goes.text}:", goes, opens=True)
 
     def again(self, condition: Expression) -> None:
         """Writes the variable at the end of an iteration."""
-        lanes = Expression(self.name, Scalar.BOOL, self.diverges)
+        lanes = variable(self.name, Scalar.BOOL, varying=self.diverges)
         if self.diverges:
             condition = infix("&", Level.AND, lanes, self.p.spread(settled(condition)), Scalar.BOOL)
         self.p.assign(self.name, condition if self.diverges else settled(condition))
@@ -276,10 +278,10 @@ class _Carried:
         for number, (argument, first) in enumerate(zip(arguments, begin, strict=True)):
             result = results[number] if results else argument
             shape = result if result in p.uniformity.varying else argument
-            variable = declared(p, shape, argument.name or result.name or "value")
-            for target, part in zip(flat(variable), flat(p.values[first]), strict=True):
-                p.line(f"{target.text} = {handed(p, target, part).text}")
-            found.append(_marked(variable))
+            held = declared(p, shape, argument.name or result.name or "value")
+            for target, part in zip(flat(held), flat(p.values[first]), strict=True):
+                p.assign(target.text, handed(p, target, part))
+            found.append(held)
         return cls(found)
 
     @classmethod
@@ -288,15 +290,15 @@ class _Carried:
     ) -> _Carried:
         """Returns the variables that a body takes from the head before it: those that are carried, or others."""
         found: list[Held] = []
-        for argument, result, value, variable in zip(arguments, results, seen, carried.variables, strict=True):
-            if value is variable:
-                found.append(variable)
+        for argument, result, value, held in zip(arguments, results, seen, carried.variables, strict=True):
+            if value is held:
+                found.append(held)
                 continue
             shape = result if result in p.uniformity.varying else argument
             shown = declared(p, shape, argument.name or result.name or "value")
             for target, part in zip(flat(shown), flat(value), strict=True):
-                p.line(f"{target.text} = {handed(p, target, part).text}")
-            found.append(_marked(shown))
+                p.assign(target.text, handed(p, target, part))
+            found.append(shown)
         return cls(found)
 
     def enter(self, p: Printer, arguments: Sequence[Value]) -> None:
@@ -312,8 +314,8 @@ class _Carried:
         """Writes what an iteration hands to the next: at once, where one is made of another one's old value."""
         pairs = [
             (target, value)
-            for variable, held in zip(self.variables, values, strict=True)
-            for target, value in zip(flat(variable), flat(held), strict=True)
+            for own, held in zip(self.variables, values, strict=True)
+            for target, value in zip(flat(own), flat(held), strict=True)
             if target is not value
         ]
         texts = [(target.text, _kept(p, target, value, mask)) for target, value in pairs]
@@ -324,9 +326,10 @@ class _Carried:
             changed.add(name)
         if is_apart:
             for name, value in texts:
-                p.line(f"{name} = {value.text}")
+                p.assign(name, value)
         elif texts:
-            p.line(f"{', '.join(name for name, _ in texts)} = {', '.join(value.text for _, value in texts)}")
+            given = [value for _, value in texts]
+            p.assign_all([name for name, _ in texts], ", ".join(value.text for value in given), *given)
 
     def show(self, p: Printer, values: Sequence[Held], carried: _Carried, mask: Mask | None) -> None:
         """Writes what the head at the end of an iteration shows, in variables of their own."""
@@ -336,12 +339,6 @@ class _Carried:
     def end(self, p: Printer, results: Sequence[Value]) -> None:
         """Makes the variables the results of the loop."""
         p.values.update(zip(results, self.variables, strict=True))
-
-
-def _marked(variable: Held) -> Held:
-    """Returns a variable that says of itself that a loop changes it."""
-    marked = tuple(replace(part, reads=frozenset({part.text})) for part in flat(variable))
-    return marked if isinstance(variable, tuple) else marked[0]
 
 
 def _kept(p: Printer, target: Expression, value: Expression, mask: Mask | None) -> Expression:

@@ -26,6 +26,7 @@ from porter_triton.thread_level.expressions import (
     signed,
     to_type,
     type_text,
+    variable,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def reserve(p: Printer) -> None:
     if ops:
         outer = p.assign(p.names.reserve("outer", "program"), Expression(_OUTER, Scalar.I32))
         program = f"tl.program_id(0).to(tl.int64) + tl.num_programs(0) * {outer.text}"  # buffers may be large
-        p.assign(p.names.reserve("program", "program"), Expression(program, Scalar.I64))
+        p.assign(p.names.reserve("program", "program"), Expression(program, Scalar.I64).reading(outer))
     for op in ops:
         if op.kind == "array":
             _array(p, op)
@@ -63,7 +64,7 @@ def _array(p: Printer, op: Op) -> None:
     if type_.space is Space.SHARED:
         p.values[op.result] = _scratch(p, op, pointer, per_thread, str(per_thread))
         return
-    step = infix("*", Level.PRODUCT, Expression("tid", Scalar.I32, varying=True), literal(per_thread, Scalar.I32),
+    step = infix("*", Level.PRODUCT, variable("tid", Scalar.I32, varying=True), literal(per_thread, Scalar.I32),
                  Scalar.I32)  # fmt: skip
     block = _scratch(p, op, pointer, per_thread, f"({per_thread} * {p.threads})")
     moved = infix("+", Level.SUM, block, step, pointer)
@@ -90,7 +91,7 @@ def _scratch(p: Printer, op: Op, type_: Pointer, elements: int, size: str) -> Ex
     kind = dtype_name(element_type(type_)).replace("int1", "bool")
     p.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, kind, name, elements,
                                         per_thread=type_.space is Space.LOCAL))  # fmt: skip
-    slice_ = Expression(f"{buffer} + program * {size}", type_, level=Level.SUM)
+    slice_ = Expression(f"{buffer} + program * {size}", type_, level=Level.SUM, reads=frozenset({"program"}))
     return p.assign(p.names.reserve(name, "scratch"), slice_)
 
 
@@ -175,6 +176,10 @@ def _keywords(mask: Expression | None) -> str:
     return "" if mask is None else f", mask={mask.text}"
 
 
+def _given(mask: Expression | None) -> tuple[Expression, ...]:
+    return () if mask is None else (mask,)
+
+
 def load(p: Printer, op: Op) -> None:
     """The element at an index; a vector is moved in one access."""
     if (held := p.arrays.place(op)) is not None:
@@ -192,7 +197,7 @@ def load(p: Printer, op: Op) -> None:
         if (other := p.others.get(op.result)) is not None and pointer.varying and mask is not None:
             keywords += f", other={other.text}"
             p.filled.add(op.result)
-        p.hold(op, combined(f"tl.load({pointer.text}{keywords})", element, pointer))
+        p.hold(op, combined(f"tl.load({pointer.text}{keywords})", element, pointer).reading(*_given(mask)))
         return
     wanted = op.result.name or "value"
     names = [
@@ -201,13 +206,14 @@ def load(p: Printer, op: Op) -> None:
     ]
     if pointer.varying:
         helper = p.helper(f"load{element.count}")
-        p.line(f"{', '.join(names)} = {helper}({pointer.text}{'' if mask is None else f', {mask.text}'})")
+        text = f"{helper}({pointer.text}{'' if mask is None else f', {mask.text}'})"
+        p.assign_all(names, text, pointer, *_given(mask))
     else:
         pointer = p.atom(pointer, "pointer")
         for number, name in enumerate(names):
             place = pointer.text if number == 0 else f"{pointer.text} + {number}"
-            p.line(f"{name} = tl.load({place}{_keywords(mask)})")
-    p.values[op.result] = tuple(Expression(name, element.element, pointer.varying) for name in names)
+            p.assign_all((name,), f"tl.load({place}{_keywords(mask)})", pointer, *_given(mask))
+    p.values[op.result] = tuple(variable(name, element.element, varying=pointer.varying) for name in names)
 
 
 def _is_for_threads(p: Printer, op: Op) -> bool:
@@ -236,17 +242,17 @@ def store(p: Printer, op: Op) -> None:
     if not isinstance(element, Vector):
         pointer, mask, part = _of_one_shape(p, pointer, mask, parts[0])
         pointer = _aligned(op, element, pointer)
-        p.line(f"tl.store({pointer.text}, {alone(part).text}{_keywords(mask)})")
+        p.line(f"tl.store({pointer.text}, {alone(part).text}{_keywords(mask)})", pointer, part, *_given(mask))
         return
     if pointer.varying:
         inner = ", ".join(p.spread(p.typed(part, element.element)).text for part in parts)
         rest = "" if mask is None else f", {mask.text}"
-        p.line(f"{p.helper(f'store{element.count}')}({pointer.text}, {inner}{rest})")
+        p.line(f"{p.helper(f'store{element.count}')}({pointer.text}, {inner}{rest})", pointer, *parts, *_given(mask))
         return
     pointer = p.atom(pointer, "pointer")
     for number, part in enumerate(parts):
         place = pointer.text if number == 0 else f"{pointer.text} + {number}"
-        p.line(f"tl.store({place}, {alone(part).text}{_keywords(mask)})")
+        p.line(f"tl.store({place}, {alone(part).text}{_keywords(mask)})", pointer, part, *_given(mask))
 
 
 def _element(op: Op) -> Scalar | Vector:
@@ -278,18 +284,18 @@ def atomic(p: Printer, op: Op) -> None:
     if p.uses.get(op.result):
         p.hold(op, made)
     else:
-        p.line(made.text)
+        p.line(made.text, made)
         p.values[op.result] = literal(0, element)
 
 
 def _unconditional(
     p: Printer, op: Op, name: str, pointer: Expression, value: Expression, *, is_alone: bool
 ) -> Expression:
-    mask = "" if is_alone else _keywords(p.mask.lanes)
+    lanes = None if is_alone else p.mask.lanes
     order = "" if p.uses.get(op.result) or p.has_fences else ', sem="relaxed"'
-    text = f"tl.{name}({pointer.text}, {settled(value).text}{mask}{order})"
+    text = f"tl.{name}({pointer.text}, {settled(value).text}{_keywords(lanes)}{order})"
     p.lanes_meet()
-    return combined(text, value.type, pointer, value)
+    return combined(text, value.type, pointer, value).reading(*_given(lanes))
 
 
 def _conditional(
@@ -298,22 +304,27 @@ def _conditional(
     """Returns an exchange that depends on what is there; Triton's has no mask."""
     element = given[0].type
     assert isinstance(element, Scalar)
-    if not is_alone and p.mask.lanes is not None:
-        pointer = combined(f"tl.where({p.mask.lanes.text}, {pointer.text}, {_harmless(p, op)})", pointer.type, pointer)
+    lanes = None if is_alone else p.mask.lanes
+    if lanes is not None:
+        harmless = _harmless(p, op)
+        text = f"tl.where({lanes.text}, {pointer.text}, {harmless.text})"
+        pointer = combined(text, pointer.type, pointer).reading(lanes, harmless)
     if kind in _COUNTERS:
         pointer = p.spread(pointer)
         active = "" if p.mask.lanes is None else f", {p.mask.lanes.text}"
-        return combined(f"{p.helper(_COUNTERS[kind])}({pointer.text}, {given[0].text}{active})", element, pointer)
+        made = combined(f"{p.helper(_COUNTERS[kind])}({pointer.text}, {given[0].text}{active})", element, pointer)
+        return made.reading(given[0], *_given(p.mask.lanes))
     values = [settled(value) for value in given]
-    if not is_alone and p.mask.lanes is not None:  # threads that do not run exchange 0 for 0
-        texts = [f"tl.where({p.mask.lanes.text}, {value.text}, 0).to({type_text(element)})" for value in values]
+    if lanes is not None:  # threads that do not run exchange 0 for 0
+        texts = [f"tl.where({lanes.text}, {value.text}, 0).to({type_text(element)})" for value in values]
     else:
         texts = [value.text for value in values]
     p.lanes_meet()
-    return combined(f"tl.atomic_cas({pointer.text}, {', '.join(texts)})", element, pointer, *values)
+    made = combined(f"tl.atomic_cas({pointer.text}, {', '.join(texts)})", element, pointer, *values)
+    return made.reading(*_given(lanes))
 
 
-def _harmless(p: Printer, op: Op) -> str:
+def _harmless(p: Printer, op: Op) -> Expression:
     """Returns an address in the same memory, for threads that do not run."""
     base = op.operands[0]
     found = p.roots.get(base, frozenset())
@@ -321,7 +332,7 @@ def _harmless(p: Printer, op: Op) -> str:
     if root is None or root not in p.values:
         raise Refusal(op.location.line, "an exchange in memory that may be one of several", op.location.file)
     assert isinstance(base.type, Pointer | Array)
-    return p.pointer_cast(p.value(root), Pointer(base.type.element, base.type.space)).text
+    return p.pointer_cast(p.value(root), Pointer(base.type.element, base.type.space))
 
 
 def distance(p: Printer, op: Op) -> None:

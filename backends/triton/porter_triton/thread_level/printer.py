@@ -32,7 +32,9 @@ from porter_triton.thread_level.expressions import (
     settled,
     to_type,
     type_text,
+    variable,
 )
+from porter_triton.thread_level.lines import Line
 from porter_triton.thread_level.names import Names
 from porter_triton.thread_level.thread_digits import BlockExtents, ThreadDigits
 
@@ -68,7 +70,7 @@ class Printer:
     sizes: BlockExtents = (None, None, None)
     shared_bytes: int | None = None
     together: bool = True
-    lines: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
     parameters: list[LoweredParameter] = field(default_factory=list)
     helpers: set[HelperCall] = field(default_factory=set)
     remarks: list[Remark] = field(default_factory=list)
@@ -197,9 +199,9 @@ class Printer:
 
     # What is written.
 
-    def line(self, text: str) -> None:
-        """Writes a line."""
-        self.lines.append(f"{'    ' * self.depth}{text}")
+    def line(self, text: str, *parts: Expression, opens: bool = False) -> None:
+        """Writes a line that does something, made of the texts of `parts`; one that `opens` is the head of a suite."""
+        self.lines.append(Line(text, self.depth, _reads(parts), opens=opens))
 
     def lanes_meet(self) -> None:
         """Notes that what is written makes lanes wait for each other; of helpers their texts say so."""
@@ -212,18 +214,23 @@ class Printer:
             self.line("tl.debug_barrier()")
             self.touched = self.is_barrier_owed = False
 
-    def assign(self, name: str, value: Expression) -> Expression:
-        """Writes `name = value`; returns the variable."""
-        self.line(f"{name} = {value.text}")
-        return Expression(name, value.type, value.varying, loose=value.loose, turns=value.turns)
+    def assign(self, name: str, value: Expression, *, acts: bool = False) -> Expression:
+        """Writes `name = value`, which stays if nobody reads it but the value `acts`; returns the variable."""
+        self.assign_all((name,), value.text, value, acts=acts)
+        return variable(name, value.type, varying=value.varying, loose=value.loose, turns=value.turns)
+
+    def assign_all(self, names: Sequence[str], text: str, *parts: Expression, acts: bool = False) -> None:
+        """Writes several variables at once; the text is made of those of `parts`."""
+        self.lines.append(Line(f"{', '.join(names)} = {text}", self.depth, _reads(parts), () if acts else tuple(names)))
 
     def declare(self, wanted: str, type_: object, *, varying: bool, turns: bool = False) -> str:
         """Returns a name that nothing else has which is visible here."""
         return self.names.declare(symbol(wanted), (type_, varying, turns))
 
-    def named(self, value: Expression, wanted: str) -> Expression:
+    def named(self, value: Expression, wanted: str, *, acts: bool = False) -> Expression:
         """Writes an assignment; returns the variable."""
-        return self.assign(self.declare(wanted, value.type, varying=value.varying, turns=value.turns), value)
+        name = self.declare(wanted, value.type, varying=value.varying, turns=value.turns)
+        return self.assign(name, value, acts=acts)
 
     def atom(self, value: Expression, wanted: str) -> Expression:
         """Returns a value as what may be repeated, which is a variable where it is none yet."""
@@ -231,8 +238,7 @@ class Printer:
 
     @contextmanager
     def indented(self) -> Iterator[None]:
-        """A suite of Python, whose variables are nobody else's. It holds `pass` where nothing is written."""
-        before = len(self.lines)
+        """A suite of Python, whose variables are nobody else's."""
         self.depth += 1
         self.touched = True
         self.names.enter()
@@ -240,8 +246,6 @@ class Printer:
         yield
         self._somes.pop()
         self.names.leave()
-        if len(self.lines) == before:
-            self.line("pass")
         self.depth -= 1
         self.touched = True
 
@@ -359,12 +363,12 @@ class Printer:
         result = op.result
         users = self.uses.get(result, ())
         made = self._with_sign(result, made, users)
+        effect = OPERATIONS[op.kind].effect
         inline = made.is_atom or not users or made.text.endswith((" is None", " is not None"))
         if not result.name and len(users) == 1 and self._blocks[users[0]] is self._blocks[op]:
-            inline = inline or (
-                len(made.text) <= _LONGEST and OPERATIONS[op.kind].effect in (Effect.NONE, Effect.EXCHANGE)
-            )
-        self.values[result] = made if inline else self.named(made, result.name or _wanted(op))
+            inline = inline or (len(made.text) <= _LONGEST and effect in (Effect.NONE, Effect.EXCHANGE))
+        acts = effect is Effect.WRITE
+        self.values[result] = made if inline else self.named(made, result.name or _wanted(op), acts=acts)
 
     def _with_sign(self, result: Value, made: Expression, users: Sequence[Op]) -> Expression:
         """Returns an unsigned integer as one where several users need it so, and it may be above a signed one."""
@@ -379,6 +383,10 @@ class Printer:
     def typed(self, value: Expression, type_: object) -> Expression:
         """Returns a value of just this type, as a variable that control hands on has it."""
         return settled(to_type(value, type_)) if isinstance(type_, Scalar) else value
+
+
+def _reads(parts: Sequence[Expression]) -> frozenset[str]:
+    return frozenset[str]().union(*(part.reads for part in parts))
 
 
 def any_lane(p: Printer, lanes: Expression) -> Expression:

@@ -18,7 +18,7 @@ from porter.ir.simt.ops import Op, Value, walk
 from porter.ir.simt.types import Scalar
 from porter_triton.thread_level.branches import handed
 from porter_triton.thread_level.exchange import neutral_number
-from porter_triton.thread_level.expressions import Expression, Level, combined, infix, literal, type_text
+from porter_triton.thread_level.expressions import Expression, Level, combined, infix, literal, type_text, variable
 from porter_triton.thread_level.printer import Mask
 
 if TYPE_CHECKING:
@@ -128,9 +128,9 @@ class _Tile:
         name = p.declare("tile", column.type, varying=False)
         p.line(f"# line {self.op.location}: {rows} iterations at a time")
         by = str(rows * int(step.number)) if step.number is not None else f"{rows} * {step.within(Level.PRODUCT)}"
-        p.line(f"for {name} in range({start.text}, {stop.text}, {by}):")
+        p.line(f"for {name} in range({start.text}, {stop.text}, {by}):", start, stop, step, opens=True)
         with p.indented():
-            tile = Expression(name, column.type, loose=True)
+            tile = variable(name, column.type, loose=True)
             counter = infix("+", Level.SUM, tile, ahead, column.type)
             inside = None
             if not self.found.is_masked and not is_even:
@@ -157,8 +157,9 @@ class _Tile:
                 assert isinstance(end, Expression)
                 made = handed(p, part, end)
                 if inside is not None and mask.lanes is not None:
-                    made = combined(f"tl.where({mask.lanes.text}, {made.text}, {part.text})", part.type, made)
-                p.line(f"{part.text} = {made.text}")
+                    text = f"tl.where({mask.lanes.text}, {made.text}, {part.text})"
+                    made = combined(text, part.type, made).reading(mask.lanes, part)
+                p.assign(part.text, made)
         p.rows = 0
 
     def _begun(self, number: int, kind: str) -> Expression:
@@ -174,8 +175,7 @@ class _Tile:
         fill = f"tl.full({shape}, {first.text}, {type_text(argument.type)})"
         if first.number == 0:
             fill = f"tl.zeros({shape}, {type_text(argument.type)})"
-        p.line(f"{name} = {fill}")
-        return Expression(name, argument.type, varying=True, turns=True, reads=frozenset({name}))
+        return p.assign(name, Expression(fill, argument.type, varying=True, turns=True))
 
     def _whole(self, number: int, kind: str) -> Expression:
         """Returns what a number is behind the loop: a thread's own, or all rows if only that of all threads counts."""
@@ -185,17 +185,18 @@ class _Tile:
         begin, result = self.op.operands[3 + number], self.op.results[number]
         users = p.uses.get(result, ())
         if users and all(_reduces(user, kind) for user in users) and _is_neutral(p, begin, kind):
-            return replace(part, reads=frozenset())
+            return part
         p.lanes_meet()
-        whole = replace(combined(f"{_GATHERED[kind]}({part.text}, axis=0)", part.type), varying=True)
+        text = f"{_GATHERED[kind]}({part.text}, axis=0)"
+        whole = Expression(text, part.type, varying=True, reads=part.reads)
         if not _is_neutral(p, begin, kind):
             first = p.typed(p.value(begin), part.type)
             if kind == "add":
                 whole = infix("+", Level.SUM, first, whole, part.type)
             else:
-                whole = combined(f"tl.{kind}imum({first.text}, {whole.text})", part.type, whole)
+                whole = combined(f"tl.{kind}imum({first.text}, {whole.text})", part.type, whole).reading(first)
         if p.is_exchanged(result):  # in the tile's layout each warp would exchange the numbers of the whole block
-            whole = Expression(f"{p.helper('by_thread')}({whole.text})", part.type, varying=True)
+            whole = replace(combined(f"{p.helper('by_thread')}({whole.text})", part.type, whole), varying=True)
         return p.named(whole, result.name or "value")
 
 
