@@ -208,11 +208,11 @@ def asking_of(model: Profile | None, tokens: int | None, console: Console) -> As
 
     Raises `UsageError` for tokens that belong to no model, or within which nothing could be asked.
     """
-    from porter.evolve.by_model import Asking
-
     check_tokens(model, tokens)
     if model is None:
         return None
+    from porter.evolve.by_model import Asking
+
     model.models(tokens)
     return Asking(model, tokens, console.warn)
 

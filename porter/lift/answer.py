@@ -12,11 +12,11 @@ from porter.launch_plan.wire import decode, encode
 from porter.lift.affine import Points
 from porter.lift.agreement import Trial, check, trials
 from porter.lift.fit import Fitter
+from porter.lift.fitted import RESULT, FittedOutput, FittedProbe, FittedProbes, RefusedProbe
 from porter.lift.nodes import Graph, Node, Nodes, NotLiftedError
 from porter.lift.normal import Normaliser
 
 _POINTS = (160, 500)  # elements that an expression is read off: few first, since most outputs are alike everywhere
-RESULT = "out"  # the name of the only result; of several they are numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,38 +36,6 @@ class Executed:
     inputs: Mapping[str, tuple[int, ...]]
     results: tuple[SymbolicTensor, ...]
     arguments_after: Mapping[str, SymbolicTensor]
-
-
-@dataclass(frozen=True, slots=True)
-class FittedOutput:
-    """An output at the sizes of one probe."""
-
-    name: str
-    dtype: DType
-    shape: tuple[int, ...]
-    body: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class FittedProbe:
-    """All outputs at the sizes of one probe, and what they rest on."""
-
-    outputs: tuple[FittedOutput, ...]
-    assumptions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedProbe:
-    """A probe at whose sizes no expression was found: a window of one element is none, a group of one no group."""
-
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class FittedProbes:
-    """All probes, in the order in which they were asked."""
-
-    probes: tuple[FittedProbe | RefusedProbe, ...]
 
 
 @dataclass(frozen=True, slots=True)

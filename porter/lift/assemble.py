@@ -16,7 +16,7 @@ from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.notation import quantity_text
 from porter.ir.tensor.places import places, used_names
 from porter.ir.tensor.program import Input, Output, TensorProgram
-from porter.lift.answer import FittedOutput, FittedProbe, FittedProbes, RefusedProbe
+from porter.lift.fitted import FittedOutput, FittedProbe, FittedProbes, RefusedProbe
 from porter.lift.nodes import NotLiftedError
 from porter.lift.probes import Probe, parameters
 from porter.lift.size_products import Quantities

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from porter.lift.answer import EvaluatedProbe, FittedProbes, read, read_evaluated
+from porter.lift.answer import EvaluatedProbe, read, read_evaluated
+from porter.lift.fitted import FittedProbes
 from porter.lift.nodes import NoTensorProgramError, NotLiftedError
 from porter.simt.job import Limits
 from porter.symbolic.request import SymbolicRequest

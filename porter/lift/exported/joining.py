@@ -12,9 +12,9 @@ from porter.ir.tensor.notation import quantity_text
 from porter.ir.tensor.places import used_names
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.ir.tensor.quantities import Quantity
-from porter.lift.answer import FittedOutput
 from porter.lift.exported.graph import ExportedGraph
 from porter.lift.exported.lifting import coordinate_name
+from porter.lift.fitted import FittedOutput
 from porter.lift.nodes import NotLiftedError
 from porter.lift.size_products import Quantities
 from porter.lift.sizes import Joining

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from porter.contract.contract import TensorArg
 from porter.ir.tensor.expressions import Expression, Read
-from porter.lift.answer import RESULT, FittedOutput
 from porter.lift.exported.arrays import Array, Indices, plain_axes
 from porter.lift.exported.calls import Call, Results, dtype_of
 from porter.lift.exported.graph import Argument, ExportedGraph, Given, Node, Reference
 from porter.lift.exported.indices import Coordinates, Index, whole
 from porter.lift.exported.operators import OPERATORS
+from porter.lift.fitted import RESULT, FittedOutput
 from porter.lift.nodes import NotLiftedError
 
 _ITEM = "getitem"

@@ -23,7 +23,8 @@ def test_help_imports_nothing_heavy(arguments):
 
 
 def test_what_migrates_runs_pytorch_in_children_alone():
-    modules = "porter.cli.attempt, porter.cli.verify, porter.cli.suite, porter_triton.backend, porter_maca.backend"
+    modules = "porter.cli.attempt, porter.cli.verify, porter.cli.suite, porter_triton.backend, porter_maca.backend, "
+    modules += "porter.evolve.by_model, porter.evolve.finish"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -4,7 +4,8 @@ import pytest
 
 from porter.ir.tensor.printer import printed
 from porter.ir.tensor.program import Input, Output, TensorProgram
-from porter.lift.answer import FittedProbe, _fitted
+from porter.lift.answer import _fitted
+from porter.lift.fitted import FittedProbe
 from porter.symbolic.request import InputTensor
 from tests.pure.symbolic.launched_kernels import F32, launched
 
