@@ -9,6 +9,7 @@ from pathlib import Path
 from porter.catalogue import core_catalogue
 from porter.findings import Finding
 from porter.source.directives import outermost_macro
+from porter.source.grid_barriers import grid_barriers
 from porter.source.headers import in_repository, is_installed
 from porter.source.lexer import Token, TokenKind
 from porter.source.preprocess import Inclusion
@@ -17,7 +18,7 @@ from porter.source.qualified import unqualified
 from porter.source.reading import Reading
 from porter.source.text import Source, Span
 from porter.source.unfinished import CODE, Unfinished
-from porter.source.vocabulary import GRID_WIDE, LAMBDA_KERNELS, TEXTURES
+from porter.source.vocabulary import LAMBDA_KERNELS, TEXTURES
 
 _MOST_PLACES = 3  # of a header, in a hint
 _LIBRARIES = frozenset(("thrust", "cub"))
@@ -86,9 +87,11 @@ def kinds(
     yield from _first_use(
         reading, TEXTURES, "PORT2008", "{} reads through the texture unit", "read device memory directly"
     )
-    yield from _first_use(
-        reading, GRID_WIDE, "PORT2009", "{} synchronises all blocks", "split the kernel at the barrier"
-    )
+    barrier = next(grid_barriers([t.text for t in reading.words]), None)
+    if barrier is not None:
+        token = reading.words[barrier]
+        message = f"{token.text} synchronises all blocks"
+        yield finding("PORT2009", reading.span_of([token]), message, "split the kernel at the barrier")
     device = {f.qualified for f in functions if f.space in ("global", "device")}
     names = {f.name for f in kernels}
     hosts = {f.name for f in functions if f.space == "host" and not f.scope}

@@ -55,7 +55,10 @@ TEXTURES = _words(
     """tex1D tex2D tex3D tex1Dfetch tex1DLod tex2DLod tex2DLayered texCubemap cudaTextureObject_t cudaSurfaceObject_t
     surf1Dread surf2Dread surf3Dread surf1Dwrite surf2Dwrite surf3Dwrite"""
 )
-GRID_WIDE = _words("grid_group this_grid multi_grid_group this_multi_grid cudaLaunchCooperativeKernel")
+# Names that nobody needs whose blocks do not wait for each other.
+COOPERATIVE = _words(
+    "multi_grid_group this_multi_grid cudaLaunchCooperativeKernel cudaLaunchCooperativeKernelMultiDevice"
+)
 # What a using-directive for a library's namespace makes known without it.
 LIBRARIES = {
     "cooperative_groups": _words(

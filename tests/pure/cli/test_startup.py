@@ -29,6 +29,14 @@ def test_what_migrates_runs_pytorch_in_children_alone():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_a_port_to_maca_without_a_model_needs_no_pytorch(tmp_path):
+    source = tmp_path / "x.cu"
+    source.write_text('__global__ void k(double* x) { asm volatile("bad"); }\n')
+    code = "import sys; from porter.cli.main import main; main(sys.argv[1:]); sys.exit('torch' in sys.modules)"
+    command = ["migrate", str(source), "--target", "maca", "--out", str(tmp_path / "out")]
+    assert subprocess.run([sys.executable, "-c", code, *command], check=False).returncode == 0
+
+
 def test_without_a_command_the_help_is_shown(porter):
     done = porter()
     assert (done.code, done.stdout) == (0, porter("--help").stdout)

@@ -21,6 +21,8 @@ KERNEL = "__global__ void k(float* x) {}\n"
         ("PORT2007", 2, "#include <thrust/sort.h>\nvoid go(float* x) { thrust::sort(thrust::device, x, x + 1); }"),
         ("PORT2008", 2, KERNEL + "__global__ void j(cudaTextureObject_t t) { tex2D<float>(t, 0, 0); }"),
         ("PORT2009", 2, KERNEL + "__global__ void j() { cooperative_groups::this_grid().sync(); }"),
+        ("PORT2009", 3, KERNEL + "__global__ void j() {\nauto g = cg::this_grid(); g.sync(); }"),
+        ("PORT2009", 2, KERNEL + "__global__ void j(cg::grid_group g) { cg::sync(g); }"),
         ("PORT2010", 2, KERNEL + "__global__ void j(float* x) { k<<<1, 1>>>(x); }"),
         ("PORT2011", 2, KERNEL + "void go(float* x) { elsewhere<<<1, 1>>>(x); }"),
         ("PORT2013", 2, KERNEL + "void run(float* x) { k<<<1, 1>>>(x); } void go(float* x) { run<<<1, 1>>>(x); }"),
@@ -87,6 +89,16 @@ def test_strings_of_python_files_may_be_put_together():
 def test_an_ordinary_file_has_none():
     text = KERNEL + "void go(float* x, void (*f)(float*)) { k<<<1, 1>>>(x); f<<<1, 1>>>(x); }"
     assert parse(Source(Path("x.cu"), text)).findings == ()
+
+
+@pytest.mark.parametrize(
+    "held", ["auto g = cg::this_grid();", "cg::grid_group const g = cg::this_grid();", "cg::grid_group g;"]
+)
+def test_a_grid_that_is_only_asked_for_ranks_makes_nobody_wait(held):
+    text = f"__global__ void k(float* x) {{ {held} x[g.thread_rank()] = 1; cg::this_thread_block().sync(); }}"
+    assert parse(Source(Path("x.cu"), text)).findings == ()
+    waits = parse(Source(Path("x.cu"), text.replace("this_thread_block()", "this_grid()"))).findings
+    assert [f.code for f in waits] == ["PORT2009"]
 
 
 def test_every_code_of_this_room_is_explained():

@@ -77,6 +77,33 @@ __global__ void grouped(float* y, const float* x) {
 }
 void sums_of_groups(float* y, const float* x) { grouped<<<1, 64>>>(y, x); }
 
+__global__ void doubled_by_a_grid(float* y, const float* x, int n) {
+  auto grid = cooperative_groups::this_grid();
+  for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) y[i] = 2.f * x[i] + grid.block_rank();
+}
+void of_a_grid(float* y, const float* x, int n) { doubled_by_a_grid<<<dim3(1, 2), 16>>>(y, x, n); }
+__global__ void copied_by_a_group(float* y, const float* x) {
+  __shared__ float room[64];
+  auto block = this_thread_block();
+  cooperative_groups::memcpy_async(block, room, x, sizeof(float) * 48);
+  cooperative_groups::wait(block);
+  if (threadIdx.x < 48) y[threadIdx.x] = room[47 - threadIdx.x];
+}
+void copies(float* y, const float* x) { copied_by_a_group<<<1, 64>>>(y, x); }
+__device__ int place_for_one_more(int* counter) {
+  coalesced_group active = coalesced_threads();
+  int first = 0;
+  if (active.thread_rank() == 0) first = atomicAdd(counter, active.size());
+  return active.shfl(first, 0) + active.thread_rank();
+}
+__global__ void kept(float* y, const float* x, int* counter, int* lanes) {
+  if (x[threadIdx.x] > 0) {
+    y[place_for_one_more(counter)] = x[threadIdx.x];
+    lanes[threadIdx.x] = coalesced_threads().shfl(threadIdx.x, 1);
+  }
+}
+void filtered(float* y, const float* x, int* counter, int* lanes) { kept<<<1, 32>>>(y, x, counter, lanes); }
+
 template <typename U, typename V> constexpr __host__ __device__ auto ceiling(U a, V b) -> decltype(a + b) {
   return (a + b - 1) / b;
 }
@@ -243,6 +270,25 @@ def test_reductions_of_warps_by_an_operation_that_tells_left_from_right(run, som
 def test_groups_by_their_bare_names(run):
     found = run("sums_of_groups", np.zeros(9, np.float32), X[:64])[0]
     assert np.allclose(found, [X[:64].sum(), *X[:64].reshape(8, 8).sum(1)], atol=1e-5)
+
+
+def test_ranks_within_a_grid(run):
+    expected = 2 * X + np.arange(128) // 16 % 2
+    assert np.allclose(run("of_a_grid", np.zeros_like(X), X, 128)[0], expected, rtol=1e-6)
+
+
+def test_a_copy_by_all_threads_of_a_group(run):
+    assert np.array_equal(run("copies", np.zeros(48, np.float32), X[:64])[0], X[47::-1])
+
+
+def test_lanes_that_run_together_are_counted_by_their_group(run):
+    x = X[:32]
+    filtered, count, lanes = run(
+        "filtered", np.zeros_like(x), x, np.zeros(1, np.int32), np.zeros(32, np.int32), outputs=(0, 2, 3)
+    )
+    assert count.tolist() == [(x > 0).sum()]
+    assert np.array_equal(filtered[: count[0]], x[x > 0])
+    assert np.array_equal(lanes, np.where(x > 0, np.flatnonzero(x > 0)[1], 0))
 
 
 def test_structs_of_halves_by_reference_and_overloads_told_by_their_own_types(run):

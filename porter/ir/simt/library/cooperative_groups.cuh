@@ -1,4 +1,4 @@
-// Cooperative groups of a block and of tiles of a warp; reductions have the order of porter's executor.
+// Cooperative groups of a block, of tiles of a warp, and of a grid that need not wait; reductions have the order of porter's executor.
 namespace cooperative_groups {
 
 template <typename T>
@@ -43,6 +43,27 @@ __device__ thread_block this_thread_block() {
     return thread_block();
 }
 
+// Blocks of a grid do not wait for each other here: there is no sync.
+struct grid_group {
+    __device__ unsigned long long block_rank() const {
+        return blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+    }
+    __device__ unsigned long long thread_rank() const {
+        return block_rank() * this_thread_block().size() + this_thread_block().thread_rank();
+    }
+    __device__ unsigned long long num_blocks() const {
+        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+    }
+    __device__ unsigned long long size() const { return num_blocks() * this_thread_block().size(); }
+    __device__ unsigned long long num_threads() const { return size(); }
+    __device__ dim3 group_dim() const { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    __device__ dim3 dim_blocks() const { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    __device__ dim3 block_index() const { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+};
+__device__ grid_group this_grid() {
+    return grid_group();
+}
+
 template <unsigned Size>
 struct thread_block_tile {
     __device__ unsigned mask() const {
@@ -74,6 +95,31 @@ struct thread_block_tile {
 template <unsigned Size, typename Parent>
 __device__ thread_block_tile<Size> tiled_partition(const Parent& parent) {
     return thread_block_tile<Size>();
+}
+
+// The lanes that run together where it is made; a rank counts those of `mask`.
+struct coalesced_group {
+    unsigned mask;
+    __device__ coalesced_group(unsigned mask) : mask(mask) {}
+    __device__ unsigned lane() const {
+        return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
+    }
+    __device__ int lane_of(unsigned rank) const {
+        unsigned left = mask;
+        for (unsigned passed = 0; passed < rank; ++passed) left &= left - 1;
+        return __ffs(left) - 1;
+    }
+    __device__ void sync() const { __syncwarp(mask); }
+    __device__ unsigned size() const { return __popc(mask); }
+    __device__ unsigned num_threads() const { return __popc(mask); }
+    __device__ unsigned thread_rank() const { return __popc(mask & ((1u << lane()) - 1u)); }
+    template <typename T>
+    __device__ T shfl(T value, unsigned rank) const { return __shfl_sync(mask, value, lane_of(rank)); }
+    __device__ int any(int holds) const { return __any_sync(mask, holds); }
+    __device__ int all(int holds) const { return __all_sync(mask, holds); }
+};
+__device__ coalesced_group coalesced_threads() {
+    return coalesced_group(__activemask());
 }
 
 // Any group: `width` threads side by side, or the block where that is 0.
@@ -135,6 +181,16 @@ __device__ T exclusive_scan(const Group& group, T value, Op op) {
 }
 template <typename Group, typename T>
 __device__ T exclusive_scan(const Group& group, T value) { return exclusive_scan(group, value, plus<T>()); }
+
+// An asynchronous copy is made at once, by all threads of the group; waiting makes it visible to all of them.
+template <typename Group, typename T>
+__device__ void memcpy_async(const Group& group, T* to, const T* from, size_t bytes) {
+    for (size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) to[at] = from[at];
+}
+template <typename Group>
+__device__ void wait(const Group& group) {
+    group.sync();
+}
 
 template <typename Group>
 __device__ void sync(const Group& group) {

@@ -190,6 +190,14 @@ class Folding:
         *inner, last = op.regions[0 if condition else 1].ops
         return Replacement(tuple(inner), last.operands)
 
+    def _for(self, op: Op) -> Replacement | None:
+        """A loop that is never entered leaves what it was given."""
+        start, limit = (self.known(operand) for operand in op.operands[:2])
+        if start is None or limit is None:
+            return None
+        entered = integers.apply(str(op.attribute("compare")), Scalar.BOOL, np.array(start), np.array(limit))
+        return None if entered else Replacement((), op.operands[3:])
+
     def _add(self, op: Op) -> Replacement | None:
         """A sum with the negative of a number is a difference."""
         maker = self._makers.get(op.operands[1])
@@ -236,6 +244,7 @@ _SPECIAL: Mapping[str, Callable[[Folding, Op], Replacement | None]] = {
     "not": Folding._not,
     "select": Folding._select,
     "if": Folding._if,
+    "for": Folding._for,
     "add": Folding._add,
     "extract": Folding._extract,
     "bitcast": Folding._bitcast,

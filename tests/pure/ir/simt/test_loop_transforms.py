@@ -21,6 +21,23 @@ def rows_and_folded(function: Function) -> Function:
 
 
 CHANGED: dict[str, tuple[Transform, str, str]] = {
+    "a loop that is never entered": (
+        folded,
+        """
+%0 = constant {value = 0} : i32
+%1 = constant {value = 1} : i32
+%2 = for %0, %0, %1, %n {compare = "lt"} : i32 (%k: i32, %3: i32) {
+  %4 = add %3, %k : i32
+  yield %4
+}
+%5 = cast %2 : f32
+store %x, %2, %5
+""",
+        """
+%0 = cast %n : f32
+store %x, %n, %0
+""",
+    ),
     "a window of each thread's own": (
         with_bounded_loops,
         """
