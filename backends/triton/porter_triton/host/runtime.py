@@ -58,14 +58,8 @@ def memory_call(cx: Context, node: Call) -> bool:
 
 
 def _allocate(cx: Context, node: Call) -> None:
-    target = node.arguments[0]
-    while isinstance(target, Cast):
-        target = target.operand
-    if not isinstance(target, Unary) or target.operator != "&" or not isinstance(target.operand, Name):
-        raise Refusal(node.line, "memory is only allocated for a variable")
-    meaning = cx.find(target.operand.name)
-    if not isinstance(meaning, Code) or meaning.ctype is None:
-        raise Refusal(node.line, f"'{target.operand.name}' is not a variable of this function")
+    meaning = _holder(cx, node)
+    assert meaning.ctype is not None
     bytes_ = meaning.ctype.name == "void"
     dtype = "uint8" if bytes_ else cx.dtype(meaning.ctype, node.line)
     asked = node.arguments[1]
@@ -75,6 +69,23 @@ def _allocate(cx: Context, node: Call) -> None:
     if cx.settled(count):
         cx.lengths[meaning.text] = count.text
     cx.emit(f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})", meaning.text)
+
+
+def _holder(cx: Context, node: Call) -> Code:
+    """Returns the variable that an allocation gives its memory to, or the field of a struct of this function."""
+    target = node.arguments[0]
+    while isinstance(target, Cast):
+        target = target.operand
+    place = target.operand if isinstance(target, Unary) and target.operator == "&" else None
+    if isinstance(place, Name):
+        meaning = cx.find(place.name)
+    elif isinstance(place, Member):
+        meaning = expressions.expression(cx, place)
+    else:
+        raise Refusal(node.line, "memory is only allocated for a variable")
+    if not isinstance(meaning, Code) or meaning.ctype is None or not meaning.text.isidentifier():
+        raise Refusal(node.line, f"'{place.name}' is not a variable of this function")
+    return meaning
 
 
 def host_memory(cx: Context, node: Cast | Call) -> Code | None:

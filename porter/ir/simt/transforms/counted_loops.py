@@ -69,6 +69,8 @@ def _without(values: Sequence[Value], number: int) -> tuple[Value, ...]:
 def _count(op: Op, known: Mapping[Value, Range]) -> _Count | None:
     """Returns what a loop counts; None where it does not."""
     head, body = op.regions
+    if len(head.ops) < 2:  # it goes on while a variable says so
+        return None
     *casts, comparison, end = head.ops
     if comparison.kind not in _COMPARED or end.operands != (comparison.result, *head.arguments):
         return None

@@ -542,3 +542,22 @@ def test_random_functions_compute_the_same_after_each_pass(transform, computed):
         assert told_apart(by_interpreter(made, inputs(seed), seed), expected) == [], seed
         fewer += printed(made) != printed(before)
     assert fewer > 0
+
+
+def test_a_loop_that_goes_on_while_a_variable_says_so_stays():
+    leaves_alone(
+        with_counted_loops,
+        """
+%on = lt %n, %n : bool
+%on.1 = while %on : bool (%on.2: bool) {
+  yield %on.2, %on.2
+} (%on.3: bool) {
+  %i = thread_index {axis = 0} : u32
+  %0 = cast %i : i32
+  %1 = lt %0, %n : bool
+  yield %1
+}
+%2 = cast %on.1 : f32
+store %x, %n, %2
+""",
+    )
