@@ -388,3 +388,57 @@ def test_memory_of_the_host_is_made_filled_and_copied():
     assert "held = torch.zeros(n, dtype=torch.float32)" in found
     assert "zero_()" in found
     assert found.count(".copy_(") == 2
+
+
+def test_a_loop_that_continues_steps_first():
+    found = launcher("""
+        void f(float* y, const float* x, int n) {
+          for (int at = 1, left = n; left > 0; at *= 2, left -= at) {
+            if (at == 4) continue;
+            scale<true><<<at, 128>>>(y, x, n);
+          }
+        }""")
+    assert found == dedent("""\
+        at = 1
+        left = n
+        while left > 0:
+            if at == 4:
+                at *= 2
+                left -= at
+                continue
+            scale[(at,)](y, x, n, BLOCK_SIZE=128, num_warps=1)
+            at *= 2
+            left -= at
+        """)
+
+
+def test_a_loop_that_asks_at_its_end():
+    found = launcher("""
+        void f(float* y, const float* x, int n) {
+          int left = n;
+          do {
+            scale<true><<<left, 128>>>(y, x, n);
+            left /= 2;
+          } while (left > 0 && left != 3);
+        }""")
+    assert found == dedent("""\
+        left = n
+        while True:
+            scale[(left,)](y, x, n, BLOCK_SIZE=128, num_warps=1)
+            left //= 2
+            if not (left > 0 and left != 3):
+                break
+        """)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int at = n; at > 0 && at != 7; at -= 2) { if (at == 4) { int at = 3; continue; } }",
+        "int at = n; do { if (at == 4) continue; at -= 1; } while (at > 0);",
+    ],
+)
+def test_a_loop_that_python_would_end_elsewhere_is_refused(loop):
+    text = f"void f(float* y, const float* x, int n) {{ {loop} scale<true><<<n, 128>>>(y, x, n); }}"
+    made = port(parse(Source(Path("op.cu"), KERNEL + text)), ())
+    assert [finding.code for finding in made.findings] == ["PORT1801"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from porter.syntax.nodes import (
     Assign,
     Binary,
+    Block,
     Declare,
     Expression,
     For,
@@ -18,6 +19,7 @@ from porter.syntax.nodes import (
     Variable,
     While,
 )
+from porter.syntax.walk import walk
 from porter_triton.host import answers, expressions, lists, statements
 from porter_triton.host.assigned import assigned, contains_continue
 from porter_triton.host.codes import Code, Kind, integer
@@ -51,7 +53,7 @@ def counted(cx: Context, node: For) -> None:
                 cx.bind(pointer, elements)
         with cx.suite(f"for {name} in range({_arguments(first, end, step)}):"):
             cx.bind(count.variable.name, Code(name, Kind.INT, ctype=count.variable.type))
-            statements.block(cx, node.body)
+            _body(cx, node.body)
 
 
 def _count(node: For) -> Count | None:
@@ -89,8 +91,10 @@ def _names(node: Expression) -> set[str]:
             return {node.name}
         case Binary():
             return _names(node.left) | _names(node.right)
-        case Unary():
+        case Unary() | Update():
             return _names(node.operand)
+        case Assign():
+            return _names(node.target) | _names(node.value)
     return set()
 
 
@@ -112,18 +116,30 @@ def _arguments(first: Code, end: Code, step: Code) -> str:
 
 
 def _general(cx: Context, node: For) -> None:
-    """Any other `for`: `while` with the step at the end of the body."""
-    if contains_continue(node.body):
-        raise Refusal(node.line, "a loop that continues before its step has no counterpart in Python")
+    """Any other `for`: `while` with the step at the end of the body, and before each `continue`."""
+    continues = contains_continue(node.body)
+    if continues and node.step is not None and _names(node.step) & _declared(node.body):
+        raise Refusal(node.line, "a variable of the loop's body has the name of one that the loop's step reads")
     with cx.scope():
         for item in node.start:
             statements.statement(cx, item)
         answers.demand_none(cx, node.condition)
         condition = "True" if node.condition is None else expressions.expression(cx, node.condition).text
         with cx.suite(f"while {condition}:"):
-            statements.block(cx, node.body)
+            _body(cx, node.body, node.step)
             if node.step is not None:
                 statements.evaluate(cx, node.step)
+
+
+def _body(cx: Context, body: Block, step: Expression | None = None) -> None:
+    """The body of a loop, of which each turn ends with `step`."""
+    cx.steps.append(step)
+    statements.block(cx, body)
+    cx.steps.pop()
+
+
+def _declared(body: Block) -> set[str]:
+    return {variable.name for node in walk(body) if isinstance(node, Declare) for variable in node.variables}
 
 
 def each(cx: Context, node: ForEach) -> None:
@@ -133,21 +149,27 @@ def each(cx: Context, node: ForEach) -> None:
         name = cx.python_name(node.variable.name)
         with cx.suite(f"for {name} in {over.text}:"):
             cx.bind(node.variable.name, Code(name, expressions.element_kind(over)))
-            statements.block(cx, node.body)
+            _body(cx, node.body)
 
 
 def conditional(cx: Context, node: While) -> None:
-    """`while`; a `do` that runs once is its body."""
+    """`while`; a `do` asks at its end, and one that runs once is its body."""
     answers.demand_none(cx, node.condition)
     condition = expressions.expression(cx, node.condition) if not _declares(node, cx) else None
     if condition is not None and condition.constant is not None and not condition.constant:
         if node.first:
             statements.block(cx, node.body)
         return
-    if node.first or condition is None:
-        raise Refusal(node.line, "do ... while has no counterpart in Python")
-    with cx.suite(f"while {condition.text}:"):
-        statements.block(cx, node.body)
+    if condition is None or (node.first and contains_continue(node.body)):
+        raise Refusal(node.line, "a condition that variables of the body decide has no counterpart in Python")
+    if not node.first:
+        with cx.suite(f"while {condition.text}:"):
+            _body(cx, node.body)
+        return
+    with cx.suite("while True:"):
+        _body(cx, node.body)
+        with cx.suite(f"if not ({expressions.expression(cx, node.condition).text}):"):
+            cx.emit("break")
 
 
 def _declares(node: While, cx: Context) -> bool:

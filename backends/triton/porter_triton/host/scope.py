@@ -98,6 +98,7 @@ class Context:
     constants: dict[str, str] = field(default_factory=dict)  # tensors for `__constant__` variables, by these
     inlined: int = 0  # lambdas around, whose `return` is not the function's
     depth: int = 0  # of Python's suites
+    steps: list[Expression | None] = field(default_factory=list)  # what `continue` does first, of each loop around
     dtypes: Dtypes = field(default_factory=Dtypes)
     prints: list[int] = field(default_factory=list)  # lines that print, which is left out
     lacking: dict[str, Refusal] = field(default_factory=dict)  # dtypes that raise when it runs, and why

@@ -109,8 +109,11 @@ def _simple(cx: Context, node: Statement) -> None:
             evaluate(cx, node.expression)
         case Return():
             give_back(cx, node)
-        case Break() | Continue():
-            cx.emit("break" if isinstance(node, Break) else "continue")
+        case Break():
+            cx.emit("break")
+        case Continue():
+            _step_ahead(cx)
+            cx.emit("continue")
         case Throw():
             cx.emit(f"raise RuntimeError({message(cx, node.value)})")
         case Alias():
@@ -119,6 +122,14 @@ def _simple(cx: Context, node: Statement) -> None:
             raise Refusal(node.line, node.reason)
         case Asm():
             raise Refusal(node.line, "inline assembly has no counterpart in a launcher")
+
+
+def _step_ahead(cx: Context) -> None:
+    """What a loop does at the end of each turn, ahead of a `continue`; what it sets is still to be set at that end."""
+    if cx.steps and (step := cx.steps[-1]) is not None:
+        to_come = dict(cx.changes)
+        evaluate(cx, step)
+        cx.changes = to_come
 
 
 def _declared(cx: Context, variable: Variable) -> None:
