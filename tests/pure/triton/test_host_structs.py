@@ -55,6 +55,47 @@ def test_a_struct_within_a_struct_is_passed_by_its_fields(made, passed):
     assert f"grow[(n,)]({passed}, BLOCK_SIZE=64" in " ".join(found.split()).replace("( ", "(")
 
 
+def test_memory_is_allocated_for_a_field():
+    found = translated(f"""{NESTED} void f(float* y, int n) {{
+        Given g;
+        g.size.rows = n;
+        cudaMalloc((void**)&g.y, g.size.rows * sizeof(float));
+        cudaMemcpy(g.y, y, n * sizeof(float), cudaMemcpyHostToDevice);
+        grow<<<n, 64>>>(g);
+    }}""")
+    assert "g_y = torch.empty(g_size_rows, dtype=torch.float32, device=y.device)" in found
+    assert "g_y[:n].copy_(y.view(-1)[:n])" in found
+
+
+FOUR = """
+struct __align__(8) Four { __half x, y, z, w; };
+__global__ void copied(Four* y, const Four* x) { y[threadIdx.x] = x[threadIdx.x]; }
+"""
+
+
+def test_what_a_struct_of_alike_numbers_lies_in_is_a_tensor_of_these():
+    found = translated(f"""{FOUR} torch::Tensor f(torch::Tensor x) {{
+        TORCH_CHECK(x.layout() == torch::kStrided);
+        TORCH_CHECK(x.dtype().toScalarType() == torch::kHalf);
+        auto y = torch::empty_like(x);
+        copied<<<1, 32>>>(reinterpret_cast<Four*>(y.data_ptr()), reinterpret_cast<Four*>(x.data_ptr()));
+        return y;
+    }}""")
+    assert "if x.layout != torch.strided:" in found
+    assert "if x.dtype != torch.float16:" in found
+    assert "copied[(1,)](y, x, BLOCK_SIZE=32, num_warps=1)" in found
+
+
+def test_a_struct_of_numbers_that_differ_has_no_dtype():
+    source = FOUR.replace("__half x, y, z, w", "__half x, y; float z")
+    with pytest.raises(Refusal, match="torch has no dtype for 'Four'"):
+        translated(f"""{source} void f(__half* x) {{
+            Four* y;
+            cudaMalloc(&y, 32 * sizeof(Four));
+            copied<<<1, 32>>>(y, (Four*)x);
+        }}""")
+
+
 def test_a_static_member_is_that_of_the_specialisation():
     found = translated("""
     template <typename T> struct Traits { static constexpr int items = 16 / sizeof(T); };

@@ -99,7 +99,7 @@ def _of_options(owner: Code, name: str, arguments: tuple[Code, ...], line: int) 
     """A method of options, or of a dtype or device."""
     if owner.kind is Kind.OPTIONS:
         return _option(owner, name, arguments, line)
-    if owner.kind is Kind.DTYPE and name == "scalarType":
+    if owner.kind is Kind.DTYPE and name in ("scalarType", "toScalarType"):
         return owner
     return _device(owner, name, line)
 

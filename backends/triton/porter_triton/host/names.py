@@ -108,6 +108,7 @@ def _of_torch(cx: Context, name: str) -> Code | None:
         return Code(f"{cx.tensor}.device" if cx.tensor else '"cuda"', Kind.DEVICE)
     known = {
         "kCPU": Code('"cpu"', Kind.DEVICE),
+        "kStrided": Code("torch.strided", Kind.OTHER),
         "numeric_limits::infinity": Code("math.inf", Kind.FLOAT),
     }
     return NONE if short in ("nullptr", "NULL", "nullopt", "None") else known.get(short)

@@ -287,11 +287,24 @@ class Context:
 
     def dtype(self, name: TypeName, line: int) -> str:
         """The torch dtype of the elements of a pointer to `name`, the pointer's own stars aside."""
-        kind = self.built_in(TypeName(name.name, name.arguments))
-        parts = components(kind) if kind is not None else None
-        if parts is None:
+        number = self._number_of(TypeName(name.name, name.arguments))
+        if number is None:
             raise Refusal(line, f"torch has no dtype for '{name.name}'")
-        return "bool" if parts[0].kind == "bool" else parts[0].dtype
+        return "bool" if number.kind == "bool" else number.dtype
+
+    def _number_of(self, name: TypeName) -> Arithmetic | None:
+        """Returns the type of the numbers that a value is made of; None where they differ, and for a pointer."""
+        if name.pointers:
+            return None
+        kind = self.built_in(name)
+        if kind is not None:
+            parts = components(kind)
+            return parts[0] if parts is not None else None
+        structs = self.unit.struct(self.type(name).name)
+        if not structs or structs[-1].bases:
+            return None
+        found = {self._number_of(field.type) for field in structs[-1].fields if field.storage != "static"}
+        return found.pop() if len(found) == 1 else None
 
     def size_of(self, name: TypeName, line: int) -> int:
         """`sizeof`."""
