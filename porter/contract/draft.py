@@ -54,7 +54,7 @@ from porter.contract.questions import (
     scalar_question,
     sizes_question,
 )
-from porter.contract.records import fields, symbol
+from porter.contract.records import element, fields, symbol
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.size_lists import size_lists
@@ -268,7 +268,7 @@ class _Drafter:
         base = param.type.base
         if base == "void" and (behind := behind_void(self.usage, self.function, param.name)) is not None:
             return behind
-        found = element_type(base)
+        found = element_type(base) or element(self.usage, self.function, param)
         if found is None:
             self.questions.append(element_question(param.name, base))
         return found or DType.FLOAT32

@@ -13,6 +13,8 @@ from itertools import product
 from math import prod
 
 from porter.contract.declared_types import instance
+from porter.contract.dtype import DType
+from porter.contract.elements import element_type
 from porter.contract.usage import Usage
 from porter.source.arithmetic_types import arithmetic
 from porter.source.program import CType, Function, Param
@@ -38,6 +40,17 @@ def fields(usage: Usage, function: Function, param: Param, arguments: tuple[str,
     given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
     found = tuple(_fields(usage, param, type_, function.scope, given))
     return found if all(_is_plain(usage, field.type) for field in found) and len(found) <= _MOST_FIELDS else ()
+
+
+def element(usage: Usage, function: Function, param: Param) -> DType | None:
+    """Returns the type of the numbers that the struct is made of to which `param` points, if all are of one type and
+    nothing else lies among them; None for any other pointer.
+    """
+    type_ = usage.types.of(param, function)
+    value = replace(type_, pointers=0)
+    found = tuple(_fields(usage, param, value, function.scope)) if type_.pointers == 1 else ()
+    types = {None if field.type.pointers else element_type(field.type.base) for field in found}
+    return types.pop() if len(types) == 1 else None
 
 
 def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:

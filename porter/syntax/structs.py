@@ -110,7 +110,7 @@ class StructReader(StatementReader):
         self.take("final")
         bases = self.bases() if self.take(":") else ()
         inside = self.texts[self.at : self.closer(self.at) or self.at]
-        hidden = key == "class" or "private" in inside or "protected" in inside
+        hidden = key == "class" or not {"private", "protected", "virtual"}.isdisjoint(inside)
         closed = hidden or not self.is_made_of_nothing(name)
         self.members(StructTree(name, template, (), (), (), bases, line, arguments, key == "union", aligned, closed))
         if not typedef and self.is_name:

@@ -33,7 +33,7 @@ class StructTree:
 
     Static members are fields of storage `static`; `arguments` are those of a specialisation, as written; `aligned` is
     what it says of the bytes that its addresses are multiples of; `closed` that it has constructors that all take
-    arguments, or members that are hidden or not understood.
+    arguments, or members that are hidden, virtual or not understood.
     A struct or union without a name is called `union@NUMBER`; as a member without a name it is a field called "".
     """
 
