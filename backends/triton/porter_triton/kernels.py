@@ -12,7 +12,7 @@ from porter_triton.kernel_records import LaunchInfo, LoweredKernel
 from porter_triton.merging import Instance, Key, merged
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
-from porter_triton.thread_level.kernel import thread_level_kernel
+from porter_triton.thread_level.kernel import PreparedKernel, prepared_kernel, print_kernel
 
 
 class Kernels:
@@ -27,6 +27,7 @@ class Kernels:
         self._hosts = frozenset(python_name(f.head.name) for f in unit.functions if f.head.space.startswith("host"))
         self._lowered: dict[Key, LoweredKernel | Refusal] = {}
         self._trees: dict[Key, FunctionTree] = {}
+        self._prepared: dict[Key, PreparedKernel] = {}
         self._by_text: dict[str, LoweredKernel] = {}
 
     def lowered(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
@@ -34,7 +35,7 @@ class Kernels:
         key = (tree.head.qualified, tree.head.span.start, info)
         if key not in self._lowered:
             self._trees[key] = tree
-            self._lowered[key] = self._lower(tree, info)
+            self._lowered[key] = self._lower(key, tree)
         result = self._lowered[key]
         if isinstance(result, Refusal):
             raise result
@@ -48,7 +49,7 @@ class Kernels:
         """Make one kernel of instances that differ only in numbers; True where launches must be written anew."""
         found = merged(
             {
-                key: Instance(kernel, _numbers(self._trees[key], key[2]))
+                key: Instance(kernel, self._prepared[key], _numbers(self._trees[key], key[2]))
                 for key, kernel in self._lowered.items()
                 if isinstance(kernel, LoweredKernel)
             }
@@ -62,10 +63,11 @@ class Kernels:
         """All that were lowered, in the order in which they were first asked for."""
         return tuple(self._by_text.values())
 
-    def _lower(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel | Refusal:
+    def _lower(self, key: Key, tree: FunctionTree) -> LoweredKernel | Refusal:
         """The kernel printed from the SIMT IR, or why it is not."""
         try:
-            return thread_level_kernel(self._unit, tree, info)
+            self._prepared[key] = prepared_kernel(self._unit, tree, key[2])
+            return print_kernel(self._prepared[key])
         except Refusal as refusal:
             return refusal
 

@@ -1,40 +1,60 @@
-"""Instances of a kernel whose texts differ only in numbers that their template arguments give become one.
+"""Instances of a kernel that differ only in numbers which their template arguments give become one kernel.
 
-Putting an instance's arguments back for the names gives its own text, so each launch computes what it did.
+Their functions in the IR are compared. Each instance is printed with names for these numbers, as what it is; where all
+come to one text, the numbers decided on nothing in it, and that text is the kernel, to which a launch gives its own.
 """
 
 from __future__ import annotations
 
 import builtins
 import keyword
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 
+from porter.ir.simt.cleanup import changed
+from porter.ir.simt.ops import Block, Function, Op, Value
+from porter.ir.simt.types import Scalar, Type
 from porter_triton.kernel_records import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
+from porter_triton.refusal import Refusal
+from porter_triton.thread_level.expressions import Expression, Level, infix, literal
+from porter_triton.thread_level.kernel import PreparedKernel, print_kernel
 
 Key = tuple[str, int, LaunchInfo]  # the kernel's name and where it stands in the source, and how it is launched
 
-_NUMBER = re.compile(r"(?<![\w.])(?<!\de[-+])\d+(?![\w.])")
-# What needs no brackets of its own.
-_ALONE = re.compile(r"([\[(]|, |^ +\w+ = )\((\w+ // \d+|\(\w+ \+ \d+\) // \d+)\)(?=[,)\]]|$)", re.MULTILINE)
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch"}
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A lowered kernel, and the template parameters of its instance that are integers."""
+    """A kernel as it is printed alone, what it is printed from, and its template's parameters that are integers."""
 
     kernel: LoweredKernel
+    prepared: PreparedKernel
     numbers: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A number that is a `part`th of a template parameter, rounded up if `up`."""
+
+    name: str
+    part: int = 1
+    up: bool = False
+
+    def text(self, type_: Type) -> Expression:
+        """Returns the number as the kernel says it."""
+        assert isinstance(type_, Scalar)
+        whole = Expression(self.name, type_, loose=True)
+        if self.up:
+            whole = infix("+", Level.SUM, whole, literal(self.part - 1, type_), type_)
+        return whole if self.part == 1 else infix("//", Level.PRODUCT, whole, literal(self.part, type_), type_)
 
 
 def merged(instances: Mapping[Key, Instance]) -> dict[Key, LoweredKernel]:
     """The kernels that take the place of instances, by the instances' keys; those left as they are do not occur."""
-    alike: dict[tuple[str, str], dict[Key, Instance]] = {}
+    alike: dict[Hashable, dict[Key, Instance]] = {}
     for key, instance in instances.items():
-        kernel = instance.kernel
-        alike.setdefault((kernel.head, _NUMBER.sub("#", kernel.body)), {})[key] = instance
+        alike.setdefault((instance.kernel.head, _form(instance.prepared.function.body, {})), {})[key] = instance
     found: dict[Key, LoweredKernel] = {}
     for group in alike.values():
         if len({instance.kernel.body for instance in group.values()}) > 1:
@@ -42,26 +62,84 @@ def merged(instances: Mapping[Key, Instance]) -> dict[Key, LoweredKernel]:
     return found
 
 
+def _form(block: Block, places: dict[Value, int]) -> Hashable:
+    """Returns what a block is but for its whole numbers and all types; `places` has values that are known in it."""
+    form: list[Hashable] = [_placed(block.arguments, places)]
+    for op in block.ops:
+        if _number(op) is None:
+            operands = tuple(places.get(operand) for operand in op.operands)  # a whole number has no place
+            regions = tuple(_form(region, places) for region in op.regions)
+            form.append((op.kind, operands, op.attributes, regions, _placed(op.results, places)))
+    return tuple(form)
+
+
+def _placed(values: tuple[Value, ...], places: dict[Value, int]) -> Hashable:
+    """Gives places to values; returns their names."""
+    for value in values:
+        places[value] = len(places)
+    return tuple(value.name for value in values)
+
+
+def _number(op: Op) -> int | None:
+    """Returns the whole number that a constant is; None for any other operation."""
+    type_ = op.results[0].type if op.kind == "constant" else None
+    if not isinstance(type_, Scalar) or not type_.is_integer:
+        return None
+    return int(op.attribute("value"))
+
+
+@dataclass
+class _Apart:
+    """A function in which each use of a whole number is a constant of its own: `constants` has them in order."""
+
+    constants: list[Op] = field(default_factory=list)
+    _shared: dict[Value, Op] = field(default_factory=dict)
+
+    def function(self, function: Function) -> Function:
+        """Returns `function` with constants for each use in the beginning."""
+        ops = self._ops(function.body)
+        return replace(function, body=Block((), (*self.constants, *ops)))
+
+    def _ops(self, block: Block) -> tuple[Op, ...]:
+        found = []
+        for op in block.ops:
+            if _number(op) is not None:
+                self._shared[op.result] = op
+                continue
+            operands = tuple(map(self._own, op.operands))
+            found.append(changed(op, operands, tuple(Block(r.arguments, self._ops(r)) for r in op.regions)))
+        return tuple(found)
+
+    def _own(self, value: Value) -> Value:
+        if value not in self._shared:
+            return value
+        own = Value(value.type, value.name)
+        self.constants.append(replace(self._shared[value], results=(own,)))
+        return own
+
+
 def _one(instances: tuple[Instance, ...]) -> list[LoweredKernel]:
     """The instances with one text; nothing where a number that differs is none of their template's."""
-    text = instances[0].kernel.body
-    taken = {parameter.name for parameter in instances[0].kernel.parameters}
-    columns = list(zip(*(map(int, _NUMBER.findall(i.kernel.body)) for i in instances), strict=True))
-    spelled: list[str] = []
-    used: dict[str, None] = {}
-    for column in columns:
-        name, spelling = ("", str(column[0])) if len(set(column)) == 1 else _spelled(column, instances)
-        if not spelling or name in taken or (name and re.search(rf"\b{name}\b", text)):
+    parts = [_Apart() for _ in instances]
+    functions = [part.function(instance.prepared.function) for part, instance in zip(parts, instances, strict=True)]
+    spellings: list[Spelling | None] = []
+    for ops in zip(*(part.constants for part in parts), strict=True):
+        column = tuple(number for op in ops if (number := _number(op)) is not None)
+        spelling = _spelled(column, instances) if len(set(column)) > 1 else None
+        if spelling is None and len(set(column)) > 1:
             return []
-        spelled.append(spelling)
-        used |= {name: None} if name else {}
-    parts = iter(spelled)
-    body = _ALONE.sub(r"\1\2", _NUMBER.sub(lambda _: next(parts), text))
-    return [_with(i, tuple(used), body) for i in instances]
+        spellings.append(spelling)
+    printed = []
+    for instance, function, part in zip(instances, functions, parts, strict=True):
+        said = {op.result: spelling for op, spelling in zip(part.constants, spellings, strict=True) if spelling}
+        printed.append(_printed(replace(instance.prepared, function=function), said, dict(instance.numbers)))
+    kernels = [kernel for kernel in printed if kernel is not None]
+    is_one = len(kernels) == len(instances) and len({kernel.text for kernel in kernels}) == 1
+    return kernels if is_one else []
 
 
-def _spelled(column: tuple[int, ...], instances: tuple[Instance, ...]) -> tuple[str, str]:
-    """The template parameter that a number is, or is a fixed part of, and how the text says so."""
+def _spelled(column: tuple[int, ...], instances: tuple[Instance, ...]) -> Spelling | None:
+    """The template parameter that a number is, or is a fixed part of; None where it is none."""
     for name, _ in instances[0].numbers:
         values = [dict(i.numbers).get(name, 0) for i in instances]
         most = max(values)
@@ -70,13 +148,19 @@ def _spelled(column: tuple[int, ...], instances: tuple[Instance, ...]) -> tuple[
         if part < 1 or name in _RESERVED:
             continue
         if all(v // part == n for v, n in zip(values, column, strict=True)):
-            return name, name if part == 1 else f"({name} // {part})"
+            return Spelling(name, part)
         if all(-(-v // part) == n for v, n in zip(values, column, strict=True)):
-            return name, f"(({name} + {part - 1}) // {part})"
-    return "", ""
+            return Spelling(name, part, up=True)
+    return None
 
 
-def _with(instance: Instance, names: tuple[str, ...], body: str) -> LoweredKernel:
-    kernel, numbers = instance.kernel, dict(instance.numbers)
-    more = [LoweredParameter(n, ParameterKind.TEMPLATE, "int32", n, numbers[n]) for n in names]
-    return replace(kernel, body=body, parameters=(*kernel.parameters, *more))
+def _printed(
+    prepared: PreparedKernel, said: Mapping[Value, Spelling], numbers: Mapping[str, int]
+) -> LoweredKernel | None:
+    """Returns the kernel with names for numbers; None where its text calls something else so."""
+    names = dict.fromkeys(spelling.name for spelling in said.values())
+    template = [LoweredParameter(name, ParameterKind.TEMPLATE, "int32", name, numbers[name]) for name in names]
+    try:
+        return print_kernel(prepared, template, {value: spelling.text(value.type) for value, spelling in said.items()})
+    except Refusal:
+        return None

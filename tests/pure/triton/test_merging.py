@@ -1,4 +1,4 @@
-"""Instances of a kernel whose texts differ in numbers of their template become one kernel with constexpr parameters."""
+"""Instances of a kernel that differ in numbers of their template become one kernel with constexpr parameters."""
 
 import ast
 from pathlib import Path
@@ -67,3 +67,37 @@ def test_a_parameter_whose_name_the_text_has_stays_a_number():
         "scaled<5><<<n, 64>>>(y, x, n)",
     )
     assert list(kernels(module)) == ["scaled", "scaled__2"]
+
+
+def test_a_number_that_the_source_has_besides_is_told_from_the_parameter():
+    module = scaled("(i % N)", 64, 5)
+    assert list(kernels(module)) == ["scaled"]
+    assert "tl.program_id(0) * 64 + tid" in module
+    assert "i % N" in module
+
+
+def test_numbers_that_decide_how_a_loop_is_printed_stay_apart():
+    module = ported(
+        """
+        template <int N> __global__ void sums(float* y, const float* x, int n) {
+          float sum = 0;
+          for (int k = threadIdx.x; k < N; k += 64) sum += x[blockIdx.x * N + k];
+          y[blockIdx.x * 64 + threadIdx.x] = sum;
+        }""",
+        "sums<128><<<n, 64>>>(y, x, n)",
+        "sums<1024><<<n, 64>>>(y, x, n)",
+    )
+    assert list(kernels(module)) == ["sums", "sums__2"]
+
+
+def test_instances_for_several_types_become_one_where_their_text_names_none():
+    module = ported(
+        """
+        template <typename T, int N> __global__ void rotated(T* y, const T* x, int n) {
+          const int i = blockIdx.x * 64 + threadIdx.x;
+          if (i < n) y[(i + N) % n] = x[i];
+        }""",
+        "rotated<float, 3><<<n, 64>>>(y, x, n)",
+        "rotated<int, 5><<<n, 64>>>((int*)y, (const int*)x, n)",
+    )
+    assert kernels(module) == {"rotated": ["y", "x", "n", "BLOCK_SIZE", "N"]}

@@ -21,7 +21,7 @@ from porter.ir.simt.types import Scalar
 from porter_triton.device.corrections import correct
 from porter_triton.device.source import helper_source
 from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel, ParameterKind
-from porter_triton.thread_level.kernel import prepared, print_function
+from porter_triton.thread_level.kernel import PreparedKernel, prepared, print_kernel
 from tests.pure.ir.simt.random_programs import OUTPUTS, function, threads_of
 from tests.pure.ir.simt.test_interpret import blocks_of, by_interpreter, inputs, told_apart
 
@@ -40,7 +40,7 @@ def without_double_fma(op: Op) -> Replacement | None:
 def by_triton(made: Function, given: list[np.ndarray], seed: int, folder: Path) -> list[np.ndarray]:
     blocks, threads = blocks_of(seed), threads_of(seed)
     launch = LaunchInfo((Dimension(threads), Dimension(1), Dimension(1)))
-    kernel = print_function(prepared(made, launch), launch, "random_kernel", {})
+    kernel = print_kernel(PreparedKernel(prepared(made, launch), launch, "random_kernel", made.name, {}))
     outputs = [np.zeros(blocks * threads * OUTPUTS, values.dtype) for values in given]
     tensors = [torch.from_numpy(values) for values in (*map(np.copy, given), *outputs)]
     loaded(kernel, folder / f"random_{seed}.py")[(blocks,)](**passed(kernel, [*tensors, 7, 0.75], blocks))

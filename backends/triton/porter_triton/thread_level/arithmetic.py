@@ -117,7 +117,7 @@ def _of_sign(p: Printer, op: Op) -> tuple[Expression, Expression]:
     are_signed = all(value.number is not None or value.type is signed(type_) for value in operands)
     if are_signed and all(p.is_below_sign(operand) for operand in op.operands):
         return operands[0], operands[1]
-    left, right = (value if value.number is not None else to_type(value, type_) for value in operands)
+    left, right = (_number_or_typed(value, type_) for value in operands)
     return left, right
 
 
@@ -140,7 +140,7 @@ def compare(p: Printer, op: Op) -> Expression:
 
 
 def _number_or_typed(value: Expression, type_: Scalar) -> Expression:
-    """Returns a float as an operand of a type: a number of Python takes that of the operand beside it."""
+    """Returns a number as an operand of a type: one of Python takes that of the operand beside it."""
     return value if value.number is not None or (value.loose and value.type is type_) else to_type(value, type_)
 
 
@@ -347,7 +347,7 @@ def converted(p: Printer, of: Value, value: Expression, source: Scalar, target: 
     """Returns a number in another type, as C converts it."""
     if value.number is not None and not target.is_float and not source.is_float:
         return to_type(value, target)
-    if p.is_extent(value) and not target.is_float and target.bits >= source.bits:
+    if p.is_constexpr(value) and not target.is_float and target.bits >= source.bits:
         return replace(value, type=target)  # a number of Python is as wide as what it meets
     if target is Scalar.BOOL:
         return infix("!=", Level.COMPARISON, settled(value), literal(0, source), Scalar.BOOL)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from porter.contract.records import symbol
 from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
@@ -54,12 +54,29 @@ from porter_triton.thread_level.names import Names
 from porter_triton.thread_level.printer import Printer
 from porter_triton.thread_level.prologue import begin
 
+_NOTHING: Mapping[Value, Expression] = {}
 Sources = Mapping[tuple[int, int], ParameterSource]
 _BYTES = {"__nv_fp8_e4m3": "float8_e4m3fn", "__nv_fp8_e5m2": "float8_e5m2"}  # tensors that are passed as bytes
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedKernel:
+    """A function of the IR that can be printed, for launches like `launch`; `sources` says what its parameters are."""
+
+    function: Function
+    launch: LaunchInfo
+    name: str
+    qualified: str
+    sources: Sources
+
+
 def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> LoweredKernel:
     """Returns `kernel` as a Triton function for launches like `launch`; raises `Refusal` with line and reason."""
+    return print_kernel(prepared_kernel(unit, kernel, launch))
+
+
+def prepared_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> PreparedKernel:
+    """Returns what `kernel` is printed from for launches like `launch`; raises `Refusal` with line and reason."""
     try:
         function = build(unit, kernel, launch.template)
         sources = parameter_sources(unit, kernel, launch.template)
@@ -67,8 +84,7 @@ def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) ->
         line = error.location.line or kernel.head.header.line
         raise Refusal(line, error.construct, error.location.file or kernel.file) from None
     function = with_one_name_a_buffer(function, sources, launch)
-    printed = print_function(prepared(function, launch), launch, kernel.head.name, sources)
-    return replace(printed, source=kernel.head.qualified)
+    return PreparedKernel(prepared(function, launch), launch, kernel.head.name, kernel.head.qualified, sources)
 
 
 def prepared(function: Function, launch: LaunchInfo) -> Function:
@@ -117,8 +133,15 @@ def extents_of(launch: LaunchInfo) -> Extents:
     return x, y, z
 
 
-def print_function(function: Function, launch: LaunchInfo, name: str, sources: Sources) -> LoweredKernel:
-    """Returns a function of the IR as a Triton function; `sources` says what each parameter is in the source."""
+def print_kernel(
+    kernel: PreparedKernel, template: Sequence[LoweredParameter] = (), spelled: Mapping[Value, Expression] = _NOTHING
+) -> LoweredKernel:
+    """Returns a function of the IR as a Triton function.
+
+    Constants that are `spelled` are what parameters of the `template` say. Raises `Refusal` where the text calls
+    something else like one of these.
+    """
+    function, launch, sources = kernel.function, kernel.launch, kernel.sources
     x, y, z = (dimension.value for dimension in launch.block)
     p = Printer(
         function,
@@ -127,6 +150,7 @@ def print_function(function: Function, launch: LaunchInfo, name: str, sources: S
         sizes=(x, y, z),
         shared_bytes=launch.shared_bytes,
         together=launch.together,
+        spelled=spelled,
     )
     own = [_parameter(p, function, number, sources) for number in range(len(function.parameters))]
     begin(p, launch)
@@ -135,12 +159,14 @@ def print_function(function: Function, launch: LaunchInfo, name: str, sources: S
     told = [_told(p, parameter.value, made) for parameter, made in zip(function.parameters, own, strict=True)]
     kept = [parameter for parameter in told if not parameter.unread or "." not in parameter.source]
     parameters = sorted([*kept, *p.parameters], key=lambda parameter: parameter.kind in CONSTEXPRS)
+    if taken := [parameter.name for parameter in template if p.names.knows(parameter.name)]:
+        raise Refusal(0, f"'{taken[0]}' is called something else")
     return LoweredKernel(
-        name,
+        kernel.name,
         text_of(without_dead_lines(p.lines)),
-        tuple(parameters),
+        (*parameters, *template),
         tuple(sorted(p.helpers)),
-        function.name,
+        kernel.qualified,
         tuple(p.remarks),
         lanes_of(p),
     )

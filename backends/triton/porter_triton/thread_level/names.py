@@ -39,6 +39,10 @@ class Names:
         self._scopes[-1].remove(name)
         return name
 
+    def knows(self, name: str) -> bool:
+        """Returns whether something is or was called so."""
+        return name in self._open or name in self._kinds
+
     def enter(self) -> None:
         """A scope begins."""
         self._scopes.append([])

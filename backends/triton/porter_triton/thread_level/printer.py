@@ -70,6 +70,7 @@ class Printer:
     sizes: BlockExtents = (None, None, None)
     shared_bytes: int | None = None
     together: bool = True
+    spelled: Mapping[Value, Expression] = field(default_factory=dict)  # constants that have a name
     lines: list[Line] = field(default_factory=list)
     parameters: list[LoweredParameter] = field(default_factory=list)
     helpers: set[HelperCall] = field(default_factory=set)
@@ -137,10 +138,10 @@ class Printer:
         """Returns a coordinate of the thread or block, or an extent."""
         return self.coordinates[kind, axis]
 
-    def is_extent(self, value: Expression) -> bool:
-        """Returns whether a value is an extent of the block, which is a constexpr."""
+    def is_constexpr(self, value: Expression) -> bool:
+        """Returns whether a value is a constexpr parameter or made of one: an extent of the block, say."""
         extents = [held for (kind, _), held in self.coordinates.items() if kind == "block_extent"]
-        return value.number is None and any(value.text == extent.text for extent in extents)
+        return value.number is None and any(value.text == one.text for one in (*extents, *self.spelled.values()))
 
     def is_null(self, value: Value) -> bool:
         """Returns whether a pointer is the null pointer."""

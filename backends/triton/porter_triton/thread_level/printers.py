@@ -16,6 +16,9 @@ def _constant(p: Printer, op: Op) -> None:
     type_ = op.result.type
     value = op.attribute("value")
     assert not isinstance(value, str)
+    if (spelled := p.spelled.get(op.result)) is not None:
+        p.values[op.result] = spelled
+        return
     p.values[op.result] = literal(value, type_) if isinstance(type_, Scalar) else _null(type_)
 
 
