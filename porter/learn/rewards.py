@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from porter.learn.steps import Step, factor_of
-
 MOST_RATIO = 5.0  # above that an improvement is as good as any: a poor parent makes it no better
 
 
@@ -38,11 +36,3 @@ def reward(kind: Reward, child: float, parent: float, best: float) -> float:
     if child <= 0:
         return 0.0
     return ratio_to_parent(child, parent) if kind is Reward.RATIO else gain_over_best(child, best)
-
-
-def reward_of(step: Step, kind: Reward) -> float:
-    """Returns the reward of a step; that of the seed, which nobody proposed, is 0."""
-    parent = step.situation.parent
-    if parent is None:
-        return 0.0
-    return reward(kind, step.factor, factor_of(parent), step.situation.best_factor)

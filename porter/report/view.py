@@ -26,9 +26,5 @@ class View:
         """Returns whether everything is shown."""
         return self.detail is Detail.VERBOSE
 
-    def clipped(self, line: str) -> str:
-        """`line` cut to the width, with an ellipsis where something is missing."""
-        return f"{line[: self.width - 1]}…" if self.width and len(line) > self.width else line
-
 
 EVERYTHING = View(Detail.VERBOSE)

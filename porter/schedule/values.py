@@ -27,7 +27,6 @@ from porter.schedule.kernel_writer import ZERO, Block, KernelWriter, Point, Step
 from porter.schedule.loops import (
     Apply,
     ArgReduce,
-    Folding,
     Guard,
     Node,
     Number,
@@ -330,9 +329,3 @@ def _is_truth(node: Node) -> bool:
         case Read(dtype=dtype):
             return dtype is DType.BOOL
     return False
-
-
-def folds_within(nodes: Iterable[Node]) -> tuple[Folding, ...]:
-    """Returns the reductions over columns that occur in `nodes`, each once."""
-    found = (part for node in nodes for part in walk(node))
-    return tuple(dict.fromkeys(part for part in found if is_fold(part)))

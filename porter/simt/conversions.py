@@ -12,7 +12,6 @@ import re
 
 CONVERSION_FLAGS = ("-fsanitize=float-cast-overflow", "-mno-red-zone")  # what is inserted uses the stack
 _CONVERTS = re.compile(r"^\tcvtts([sd])2si([lq])\t(.+), %(\w+)$", re.MULTILINE)
-_WIDE = re.compile(r"e?([a-z]{2})|(r\d+)d?|r([a-z]{2})")
 # Flags, and all registers but the one that is converted to, are afterwards as they were: the compiler may rely on them.
 _ANSWERED = """
 	.macro	porter_convert instruction, move, from, to, wide

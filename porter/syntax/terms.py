@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Binary, Expression, Name
-from porter.syntax.walk import walk
-
-
-def mentions(node: object, name: str) -> bool:
-    """Returns whether the name stands anywhere in `node`."""
-    return any(isinstance(n, Name) and n.name == name for n in walk(node))
+from porter.syntax.nodes import Binary, Expression
 
 
 def conjuncts(condition: Expression | None) -> list[Expression]:

@@ -16,7 +16,6 @@ _ALLOWED = frozenset(
     ("torch", "math", "typing", "functools", "itertools", "collections", "dataclasses", "copy", "enum", "warnings",
      "operator", "numbers", "abc", "types", "contextlib", "string", "re", "logging", "__future__", "inspect")
 )  # fmt: skip
-_COMPILED = ("torch.jit", "torch.compile", "torch.compiler", "torch._dynamo", "torch.fx", "torch.cuda.amp")
 _MOST_PARTS, _MOST_LINES = 150, 2500
 _PYTHONS_OWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__class__"}
 _OF_TASKS = ("Model", "reference", "get_inputs", "get_init_inputs")

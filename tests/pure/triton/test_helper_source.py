@@ -1,12 +1,16 @@
-"""Which text goes with a module, and which row a call means."""
+"""Which text of helpers goes with a module."""
 
 import ast
+from pathlib import Path
 
-import pytest
-
-from porter_triton.device.functions import functions, overload, overloads
+import porter_triton.thread_level
+from porter.ir.simt.operations import MATHEMATICS, OPERATIONS
+from porter.ir.simt.types import Scalar
+from porter_triton.device.functions import function_name
 from porter_triton.device.helper_calls import GIVEN, HelperCall, helper_call
-from porter_triton.device.source import helper_source, helpers, helpers_in
+from porter_triton.device.source import helper_source, helpers, with_callees
+
+PRINTER = Path(porter_triton.thread_level.__file__).parent
 
 
 def test_a_helper_brings_what_it_calls_and_nothing_else():
@@ -45,14 +49,13 @@ def test_types_are_followed_through_helpers_and_casts():
     assert "4503599627370496.0" not in kept
 
 
-def test_masks_and_loose_elements_are_there_only_where_a_call_has_them():
-    plain = source_for(("load4", {"mask": "None", "loose": "False"}))
+def test_masks_are_there_only_where_a_call_has_them():
+    plain = source_for(("load4", {"mask": "None"}))
     assert "mask[" not in plain
     assert "if " not in plain
-    masked = source_for(("load4", {"mask": GIVEN, "loose": "False"}))
+    masked = source_for(("load4", {"mask": GIVEN}))
     assert "tl.load(tile)" not in masked
-    both = source_for(("load4", {"mask": GIVEN, "loose": "False"}), ("store2", {"mask": "None", "loose": "True"}))
-    assert "if loose:" in both
+    both = source_for(("load4", {"mask": GIVEN}), ("store2", {"mask": "None"}))
     assert "mask is None" not in both
 
 
@@ -70,36 +73,18 @@ def test_what_is_called_stands_before_what_calls_it():
         assert all(names.index(called) < names.index(helper.name) for called in helper.calls)
 
 
-def test_every_helper_of_an_expression_exists():
-    for name in functions():
-        for found in overloads(name):
-            for expression in found.expressions:
-                filled = expression.replace(".x}", "}").replace(".y}", "}").format(*"abc")
-                used = {node.id for node in ast.walk(ast.parse(filled)) if isinstance(node, ast.Name)}
-                assert used - {"a", "b", "c", "tl", "float"} == helpers_in(filled)
+def test_every_function_that_is_not_tritons_is_a_helper():
+    for kind in {*MATHEMATICS, "mulhi", "popc", "clz", "brev"} - {"log10", "tan"}:
+        for type_ in (Scalar.F32, Scalar.F64, Scalar.I32, Scalar.U64):
+            name = function_name(kind, type_)
+            assert name is not None
+            assert name.startswith("tl.") or name in helpers()
 
 
-@pytest.mark.parametrize(
-    ("call", "parameters", "result"),
-    [
-        (("std::max", "float32", "float32"), ("float32", "float32"), "float32"),
-        (("max", "int32", "uint32"), ("uint32", "uint32"), "uint32"),
-        (("min", "int32", "int64"), ("int64", "int64"), "int64"),
-        (("pow", "float32", "int32"), ("float64", "float64"), "float64"),
-        (("exp", "int32"), ("float64",), "float64"),
-        (("exp", "float16"), ("float32",), "float32"),
-        (("fmaxf", "float32", "int32"), ("float32", "float32"), "float32"),
-        (("__hadd", "float16", "float16"), ("float16", "float16"), "float16"),
-        (("__hadd", "int32", "int32"), ("int32", "int32"), "int32"),
-        (("__float22half2_rn", "float32x2"), ("float32x2",), "float16x2"),
-    ],
-)
-def test_a_call_means_the_overload_that_cuda_would_call(call, parameters, result):
-    found = overload(call[0], call[1:])
-    assert (found.parameters, found.result) == (parameters, result)
-
-
-def test_a_call_with_other_arguments_means_nothing():
-    assert overload("expf", ["float32", "float32"]) is None
-    assert overload("__hadd2", ["float32", "float32"]) is None
-    assert overload("no_function_of_cuda", ["float32"]) is None
+def test_every_helper_is_called():
+    words = {node.value for path in PRINTER.glob("*.py") for node in ast.walk(ast.parse(path.read_text()))
+             if isinstance(node, ast.Constant)}  # fmt: skip
+    vectors = {f"{kind}{count}" for kind in ("load", "store") for count in (2, 4, 8)}
+    scans = {f"block_{name}" for name in words if str(name).startswith("scan_")}
+    functions = {function_name(kind, type_) for kind in OPERATIONS for type_ in (Scalar.F32, Scalar.I32)}
+    assert helpers().keys() == with_callees((words | vectors | scans | functions) & helpers().keys())

@@ -8,7 +8,7 @@ from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.kernel_records import Dimension, LaunchInfo, ParameterKind
 from porter_triton.thread_level.expressions import literal
-from porter_triton.thread_level.kernel import thread_level_kernel
+from porter_triton.thread_level.kernel import prepared_kernel, print_kernel
 
 INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)))
 CUDA = """
@@ -109,7 +109,7 @@ def first_above(
 
 def test_a_scalar_is_what_the_block_shares_and_a_mask_tells_who_runs():
     unit = read_unit(parse(Source(Path("op.cu"), CUDA)))
-    texts = [thread_level_kernel(unit, kernel, INFO).text for kernel in unit.kernels]
+    texts = [print_kernel(prepared_kernel(unit, kernel, INFO)).text for kernel in unit.kernels]
     assert "\n".join(texts) == TRITON
 
 
@@ -142,7 +142,7 @@ __global__ void ranked(const int* x, int* y) {
 
 def test_an_array_of_the_block_lies_in_registers_unless_a_thread_asks_what_others_have_done_before_it():
     unit = read_unit(parse(Source(Path("op.cu"), SHARED)))
-    kernels = [thread_level_kernel(unit, kernel, INFO) for kernel in unit.kernels]
+    kernels = [print_kernel(prepared_kernel(unit, kernel, INFO)) for kernel in unit.kernels]
     scratch = [[p.name for p in kernel.parameters if p.kind is ParameterKind.SCRATCH] for kernel in kernels]
     assert scratch == [[], [], ["next_scratch"]]
     assert "tl.debug_barrier" not in kernels[0].text
@@ -158,7 +158,7 @@ __global__ void guarded(const float* x, float* y, int n) {
 
 def test_what_threads_have_that_do_not_load_is_loaded_instead():
     unit = read_unit(parse(Source(Path("op.cu"), GUARDED)))
-    text = thread_level_kernel(unit, unit.kernels[0], INFO).text
+    text = print_kernel(prepared_kernel(unit, unit.kernels[0], INFO)).text
     assert ", other=-1.0)" in text
     assert "tl.where" not in text
 
@@ -173,7 +173,7 @@ __global__ void scaled(const torch::PackedTensorAccessor32<float, 3, torch::Rest
 
 def test_of_a_tensor_accessor_the_kernel_is_passed_what_it_reads():
     unit = read_unit(parse(Source(Path("op.cu"), ACCESSORS)))
-    kernel = thread_level_kernel(unit, unit.kernels[0], INFO)
+    kernel = print_kernel(prepared_kernel(unit, unit.kernels[0], INFO))
     sources = [parameter.source for parameter in kernel.parameters if "." in parameter.source]
     axes = [f"x.stride_[{axis}]" for axis in range(3)]
     assert sources == ["x.data_", "x.size_[1]", *axes, "y.data_", "y.stride_[0]"]
@@ -195,6 +195,6 @@ def test_rows_behind_the_limit_are_left_out_where_the_place_may_lie_in_front_of_
     found = []
     for place in ("from", "(int)threadIdx.x"):
         unit = read_unit(parse(Source(Path("op.cu"), text.replace("FROM", place))))
-        found.append(thread_level_kernel(unit, unit.kernels[0], INFO).text)
+        found.append(print_kernel(prepared_kernel(unit, unit.kernels[0], INFO)).text)
     assert "iterations at a time" not in found[0]  # a window of which iterations leave out some threads
     assert "iterations at a time" in found[1]

@@ -16,7 +16,7 @@ from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.device.source import helper_source
 from porter_triton.kernel_records import Dimension, LaunchInfo, ParameterKind
-from porter_triton.thread_level.kernel import thread_level_kernel
+from porter_triton.thread_level.kernel import prepared_kernel, print_kernel
 
 ROOT = Path(__file__).parent
 RNG = np.random.default_rng(7)
@@ -325,7 +325,7 @@ def _lowered(unit, case):
         for n, name in zip(case.block, names, strict=True)
     )
     kernel = next(k for k in unit.kernels if k.head.name == case.name)
-    return thread_level_kernel(unit, kernel, LaunchInfo(block, (), None))
+    return print_kernel(prepared_kernel(unit, kernel, LaunchInfo(block, (), None)))
 
 
 def _constants(lowered, case):

@@ -10,7 +10,7 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.kernel_records import Dimension, LaunchInfo
-from porter_triton.thread_level.kernel import thread_level_kernel
+from porter_triton.thread_level.kernel import prepared_kernel, print_kernel
 
 sys.path.insert(0, str(Path(__file__).parent))
 from random_programs import Program, run
@@ -37,7 +37,7 @@ def test_random_programs_agree_with_their_threads_run_one_by_one(tmp_path):
     path.write_text("\n".join(p.cuda for p in programs.values()), "utf-8")
     unit = read_unit(parse(Source(path, path.read_text("utf-8"))))
     info = LaunchInfo((Dimension(THREADS, "BLOCK_SIZE"), Dimension(1), Dimension(1)))
-    texts = [thread_level_kernel(unit, kernel, info).text for kernel in unit.kernels]
+    texts = [print_kernel(prepared_kernel(unit, kernel, info)).text for kernel in unit.kernels]
     (tmp_path / "programs.py").write_text("import triton\nimport triton.language as tl\n\n\n" + "\n\n".join(texts))
     random = Random(1)
     x = [random.randint(-20, 60) for _ in range(THREADS)]

@@ -50,7 +50,7 @@ def test_shuffles_read_the_lanes_that_cuda_names(results, threads, width):
 @pytest.mark.parametrize("threads", warp_kernels.SIZES)
 def test_votes_and_reductions_ask_the_active_lanes(results, threads):
     values, _, active = warp_kernels.inputs(threads)
-    found = results[f"votes_{threads}"].reshape(10, threads)
+    found = results[f"votes_{threads}"].reshape(6, threads)
     for thread in range(threads):
         warp = range(thread - thread % 32, min(thread - thread % 32 + 32, threads))
         taking = [t for t in warp if active[t] and t % 32 != 31]
@@ -62,13 +62,9 @@ def test_votes_and_reductions_ask_the_active_lanes(results, threads):
             sum(1 << lane for lane, value in bits if value > 0),
             any(held > 0),
             all(held > 0),
-            sum(1 << lane for lane, value in bits if value == values[thread]),
             held.sum(),
             held.max(),
             held.min(),
-            np.bitwise_and.reduce(held),
-            np.bitwise_or.reduce(held),
-            np.bitwise_xor.reduce(held),
         ]
         assert list(found[:, thread]) == expected
 

@@ -14,20 +14,16 @@ import triton.language as tl
 from porter_triton.device.vector import load2, load4, load8, store2, store4, store8
 from porter_triton.device.warp import (
     ballot,
-    match_any,
     named_lanes,
     shuffle,
     shuffle_down,
     shuffle_up,
     shuffle_xor,
     warp_all,
-    warp_and,
     warp_any,
     warp_max,
     warp_min,
-    warp_or,
     warp_sum,
-    warp_xor,
 )
 
 
@@ -52,13 +48,9 @@ def votes(values, actives, out, threads: tl.constexpr):
     tl.store(out + i, ballot(yes, active).to(tl.int64))
     tl.store(out + threads + i, warp_any(yes, active).to(tl.int64))
     tl.store(out + 2 * threads + i, warp_all(yes, active).to(tl.int64))
-    tl.store(out + 3 * threads + i, match_any(value, active).to(tl.int64))
-    tl.store(out + 4 * threads + i, warp_sum(value, active).to(tl.int64))
-    tl.store(out + 5 * threads + i, warp_max(value, active).to(tl.int64))
-    tl.store(out + 6 * threads + i, warp_min(value, active).to(tl.int64))
-    tl.store(out + 7 * threads + i, warp_and(value, active).to(tl.int64))
-    tl.store(out + 8 * threads + i, warp_or(value, active).to(tl.int64))
-    tl.store(out + 9 * threads + i, warp_xor(value, active).to(tl.int64))
+    tl.store(out + 3 * threads + i, warp_sum(value, active).to(tl.int64))
+    tl.store(out + 4 * threads + i, warp_max(value, active).to(tl.int64))
+    tl.store(out + 5 * threads + i, warp_min(value, active).to(tl.int64))
 
 
 @triton.jit
@@ -98,7 +90,7 @@ def main():
                 out = torch.zeros(5 * threads, dtype=torch.int32)
                 shuffles[(1,)](values, operands, out, width, threads)
                 results[f"shuffles_{threads}_{width}"] = out.numpy()
-        out = torch.zeros(10 * threads, dtype=torch.int64)
+        out = torch.zeros(6 * threads, dtype=torch.int64)
         votes[(1,)](values, active, out, threads)
         results[f"votes_{threads}"] = out.numpy()
         out = torch.full((6 * threads,), -1.0)

@@ -8,10 +8,8 @@ helpers that it calls.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-from porter.python_tree import expression_tree
 
 # An argument by what is known of it: a type (`tl.float32`), a constant of Python (`True`, `None`), GIVEN where it is no
 # such constant, ANY_NUMBER where it has the type of whatever it meets; missing where nothing is known.
@@ -141,14 +139,6 @@ class Following:
         self._statements(branch.orelse, other, results)
         for name in [name for name, value in known.items() if other.get(name) != value]:
             del known[name]
-
-
-def calls_in(expression: str, known: Known, tree: Trees) -> Iterator[HelperCall]:
-    """The calls of helpers in an expression, of which `known` says what its names are."""
-    found: dict[HelperCall, None] = {}
-    following = Following(tree, found.setdefault, lambda *_: None)
-    following.expression(expression_tree(expression), known)
-    yield from found
 
 
 def _is_set(name: ast.Name) -> bool:

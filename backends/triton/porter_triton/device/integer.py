@@ -31,12 +31,6 @@ def clz(x):
 
 
 @triton.jit
-def ffs(x):
-    """The position of the lowest bit set in a uint32 or uint64, from 1; 0 where there is none."""
-    return tl.where(x == 0, 0, popc((x & (~x + 1)) - 1) + 1)
-
-
-@triton.jit
 def brev(x):
     """A uint32 or uint64 with its bits in the opposite order."""
     if x.dtype == tl.uint64:
@@ -53,33 +47,6 @@ def brev(x):
         x = ((x >> 8) & 0x00FF00FF) | ((x & 0x00FF00FF) << 8)
         x = (x >> 16) | (x << 16)
     return x
-
-
-@triton.jit
-def byte_perm(x, y, selector):
-    """Four of the eight bytes of two uint32, chosen by the lowest three bits of each hexadecimal digit."""
-    both = (y.to(tl.uint64) << 32) | x.to(tl.uint64)
-    r = selector & 0
-    for place in tl.static_range(4):
-        digit = (selector >> (4 * place)) & 15
-        byte = ((both >> ((digit & 7) * 8).to(tl.uint64)) & 255).to(tl.uint32)
-        sign = tl.where(byte >= 128, 255, 0).to(tl.uint32)
-        r = r | (tl.where(digit >= 8, sign, byte) << (8 * place))
-    return r
-
-
-@triton.jit
-def funnelshift_left(low, high, shift):
-    """The upper word of high:low shifted left; uint32, shift from 0 to 32."""
-    both = (high.to(tl.uint64) << 32) | low.to(tl.uint64)
-    return ((both << shift.to(tl.uint64)) >> 32).to(tl.uint32)
-
-
-@triton.jit
-def funnelshift_right(low, high, shift):
-    """The lower word of high:low shifted right; uint32, shift from 0 to 32."""
-    both = (high.to(tl.uint64) << 32) | low.to(tl.uint64)
-    return (both >> shift.to(tl.uint64)).to(tl.uint32)
 
 
 @triton.jit

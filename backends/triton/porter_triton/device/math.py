@@ -177,13 +177,6 @@ def sinpi(x):
 
 
 @triton.jit
-def cospi(x):
-    """cos(pi x), exactly 0 halfway between integers."""
-    r = tl.abs(x - 2.0 * tl.floor(0.5 * x + 0.5))
-    return tl.sin(3.141592653589793 * (0.5 - r))
-
-
-@triton.jit
 def exp10(x):
     """10 to the power of x; in float64 the relative error grows with |x| to about 1e-13."""
     return tl.exp(x.to(tl.float64) * 2.302585092994046).to(x.dtype)
@@ -235,15 +228,3 @@ def fmod(x, y):
     r = tl.where(r < 0.0, r + b, r)
     r = tl.where(b == float("inf"), a, r)
     return copysign(tl.where(a == float("inf"), float("nan"), r).to(x.dtype), x)
-
-
-@triton.jit
-def remainder(x, y):
-    """x - n y with n the whole number nearest to x / y, the even one of two; exact for quotients below 2**29."""
-    a = tl.abs(x.to(tl.float64))
-    b = tl.abs(y.to(tl.float64))
-    r = fmod(a, b)
-    odd = fmod(a, 2.0 * b) >= b
-    r = tl.where((2.0 * r > b) | ((2.0 * r == b) & odd), r - b, r)
-    signed = tl.where(signbit(x), r * -1.0, r)
-    return tl.where(b == float("inf"), x.to(tl.float64), signed).to(x.dtype)

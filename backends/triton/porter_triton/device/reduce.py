@@ -31,12 +31,6 @@ def spread(row, value, width: tl.constexpr):
 
 
 @triton.jit
-def segment_sum(value, width: tl.constexpr = 32):
-    """The sum of each segment."""
-    return spread(tl.sum(segments(value, width), 1), value, width)
-
-
-@triton.jit
 def multiplied(a, b):
     """a * b."""
     return a * b
@@ -49,18 +43,6 @@ def segment_product(value, width: tl.constexpr = 32):
 
 
 @triton.jit
-def segment_max(value, width: tl.constexpr = 32):
-    """The maximum of each segment."""
-    return spread(tl.max(segments(value, width), 1), value, width)
-
-
-@triton.jit
-def segment_min(value, width: tl.constexpr = 32):
-    """The minimum of each segment."""
-    return spread(tl.min(segments(value, width), 1), value, width)
-
-
-@triton.jit
 def larger(a, b):
     """The larger one; a number rather than NaN."""
     return tl.maximum(a, b)
@@ -70,12 +52,6 @@ def larger(a, b):
 def smaller(a, b):
     """The smaller one; a number rather than NaN."""
     return tl.minimum(a, b)
-
-
-@triton.jit
-def scanned(values):
-    """The sum of the elements up to each one."""
-    return tl.cumsum(values, 0).to(values.dtype)
 
 
 @triton.jit

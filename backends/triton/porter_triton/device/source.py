@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from porter.python_tree import expression_tree, module_tree
+from porter.python_tree import module_tree
 from porter_triton.device.helper_calls import Following, HelperCall
 
 # In this order they appear in a module: what is called stands before what calls it.
-_ELEMENTWISE = ("bits", "float8", "math", "special", "integer")
+_ELEMENTWISE = ("bits", "math", "special", "integer")
 _FILES = (*_ELEMENTWISE, "warp", "reduce", "vector", "atomic")
 # Functions of Triton in which lanes wait for each other; atomic operations wait for memory.
 _MEETING = frozenset({
@@ -52,11 +52,6 @@ def helpers() -> Mapping[str, Helper]:
         )
         for name, (text, node) in found.items()
     }
-
-
-def helpers_in(expression: str) -> frozenset[str]:
-    """The helpers whose names an expression mentions."""
-    return _names(expression_tree(expression)) & helpers().keys()
 
 
 def helper_source(calls: Iterable[HelperCall]) -> str:

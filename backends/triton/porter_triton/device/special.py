@@ -29,32 +29,6 @@ def erfc(x):
 
 
 @triton.jit
-def normcdf(x):
-    """The standard normal distribution function."""
-    return (0.5 * erfc(x.to(tl.float64) * -0.7071067811865476)).to(x.dtype)
-
-
-@triton.jit
-def erfinv(x):
-    """The inverse of erf: Giles' approximation and two steps of Newton's."""
-    a = x.to(tl.float64)
-    w = -tl.log((1.0 - a) * (1.0 + a))
-    u = w - 2.5
-    p = (2.81022636e-08 * u + 3.43273939e-07) * u - 3.5233877e-06
-    p = ((p * u - 4.39150654e-06) * u + 0.00021858087) * u - 0.00125372503
-    p = ((p * u - 0.00417768164) * u + 0.246640727) * u + 1.50140941
-    u = tl.sqrt(w) - 3.0
-    q = (-0.000200214257 * u + 0.000100950558) * u + 0.00134934322
-    q = ((q * u - 0.00367342844) * u + 0.00573950773) * u - 0.0076224613
-    q = ((q * u + 0.00943887047) * u + 1.00167406) * u + 2.83297682
-    z = tl.abs(a) * tl.where(w < 5.0, p, q)
-    for _ in tl.static_range(2):
-        z += (erfc(z) - (1.0 - tl.abs(a))) * 0.8862269254527580 * tl.exp(z * z)
-    z = tl.where(tl.abs(a) == 1.0, float("inf"), z)
-    return tl.where(a < 0.0, 0.0 - z, tl.where(a == 0.0, a, z)).to(x.dtype)
-
-
-@triton.jit
 def lanczos(z):
     """log(gamma(z)) for z >= 0.5, a float64 (Lanczos, g = 7)."""
     y = z - 1.0
@@ -75,14 +49,3 @@ def lgamma(x):
     y = tl.where(reflected, 1.1447298858494002 - tl.log(sine) - y, y)
     y = tl.where((a == 1.0) | (a == 2.0), 0.0, y)
     return tl.where(tl.abs(a) == float("inf"), float("inf"), y).to(x.dtype)
-
-
-@triton.jit
-def tgamma(x):
-    """gamma(x)."""
-    a = x.to(tl.float64)
-    reflected = a < 0.5
-    y = tl.exp(lanczos(tl.where(reflected, 1.0 - a, a)))
-    y = tl.where(reflected, 3.141592653589793 / (sinpi(a) * y), y)
-    pole = (a < 0.0) & (tl.floor(a) == a)
-    return tl.where(pole, float("nan"), tl.where(a == float("inf"), a, y)).to(x.dtype)

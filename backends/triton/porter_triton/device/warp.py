@@ -93,16 +93,6 @@ def ballot(predicate, active):
 
 
 @triton.jit
-def match_any(value, active):
-    """__match_any_sync, as uint32: a bit for each lane that has the same value."""
-    rows = warp_rows(value)
-    taking = warp_rows(active)
-    same = (rows[:, :, None] == rows[:, None, :]) & taking[:, None, :]
-    bits = same.to(tl.uint32) << tl.arange(0, rows.shape[1]).to(tl.uint32)[None, None, :]
-    return tl.reshape(tl.sum(bits, 2), active.shape)
-
-
-@triton.jit
 def named_lanes(mask, threads: tl.constexpr):
     """Which threads a mask of lanes names, as int1."""
     lane = tl.reshape(warp_lane(threads), [threads])
@@ -135,33 +125,3 @@ def warp_min(value, active):
     """The minimum over the lanes that take part, in those lanes."""
     highest = tl.max(warp_rows(value), 1)
     return warp_spread(tl.min(warp_rows(tl.where(active, value, warp_spread(highest, value))), 1), value)
-
-
-@triton.jit
-def bits_and(a, b):
-    """a & b."""
-    return a & b
-
-
-@triton.jit
-def bits_or(a, b):
-    """a | b."""
-    return a | b
-
-
-@triton.jit
-def warp_and(value, active):
-    """The bits set in all lanes that take part, in each lane."""
-    return warp_spread(tl.reduce(warp_rows(tl.where(active, value, -1).to(value.dtype)), 1, bits_and), value)
-
-
-@triton.jit
-def warp_or(value, active):
-    """The bits set in some lane that takes part, in each lane."""
-    return warp_spread(tl.reduce(warp_rows(tl.where(active, value, 0).to(value.dtype)), 1, bits_or), value)
-
-
-@triton.jit
-def warp_xor(value, active):
-    """The bits set in an odd number of lanes that take part, in each lane."""
-    return warp_spread(tl.xor_sum(warp_rows(tl.where(active, value, 0).to(value.dtype)), 1), value)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.ir.simt.builder.mathematics import FUNCTIONS
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Asm, Assign, Call, Declare, Expression, Member, Name, Subscript, TypeName, Unary, Update
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
-from porter_triton.device.functions import functions
 
 
 def assigned_names(unit: Unit, body: object) -> frozenset[str]:
@@ -93,11 +93,14 @@ def changes(unit: Unit, node: Expression) -> bool:
     """Returns whether an expression may change a variable: it assigns, or calls more than CUDA's own functions of
     numbers.
     """
-    if isinstance(node, Call) and isinstance(node.callee, Name) and not unit.named(node.callee.name):
-        rows = functions().get(unqualified(node.callee.name), ())
-        if rows and all(row.pure and not row.outputs for row in rows):
-            return any(changes(unit, argument) for argument in node.arguments)
+    if isinstance(node, Call) and isinstance(node.callee, Name) and _is_of_numbers(unit, node.callee.name):
+        return any(changes(unit, argument) for argument in node.arguments)
     return isinstance(node, Assign | Update | Call) or any(changes(unit, part) for part in _parts(node))
+
+
+def _is_of_numbers(unit: Unit, name: str) -> bool:
+    """Returns whether a name is that of one of CUDA's functions of numbers."""
+    return unqualified(name) in FUNCTIONS and not unit.named(name)
 
 
 def acts(node: Expression) -> bool:

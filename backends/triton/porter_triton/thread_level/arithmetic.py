@@ -6,16 +6,15 @@ wherever that makes no difference, or where the ranges of the operands say that 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableSet, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from porter.ir.simt.operations import COMPARISONS, MATHEMATICS
 from porter.ir.simt.ops import Op, Value
 from porter.ir.simt.types import Pointer, Scalar
-from porter_triton.device.functions import Overload, overload
-from porter_triton.device.helper_calls import calls_in
+from porter_triton.device.functions import function_name
+from porter_triton.device.helper_calls import HelperCall, helper_call
 from porter_triton.device.source import tree_of
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level.expressions import (
@@ -23,7 +22,6 @@ from porter_triton.thread_level.expressions import (
     Level,
     call,
     combined,
-    dtype_name,
     infix,
     literal,
     settled,
@@ -42,9 +40,8 @@ _ALIKE = {  # operators that do the same to signed and unsigned integers
 _BY_SIGN = {"div": ("//", Level.PRODUCT), "rem": ("%", Level.PRODUCT), "shr": (">>", Level.SHIFT)}
 _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _EXTREMES = {"min": "tl.minimum", "max": "tl.maximum"}
+_LOG10_OF_E = "0.4342944819032518"
 _HALVES = (Scalar.F16, Scalar.BF16)
-_HOLE = re.compile(r"\{(\d+)\}")
-_COUNTING = {"popc": "__popc", "clz": "__clz", "brev": "__brev"}
 # Functions that make no difference between the zeros.
 _WITHOUT_SIGN = frozenset({"exp", "exp2", "exp10", "cos", "cosh", *COMPARISONS})
 
@@ -195,9 +192,7 @@ def _floating(p: Printer, op: Op, operands: list[Expression], type_: Scalar) -> 
     if op.kind in ("abs", "fma"):
         return call(f"tl.{op.kind}", type_, *operands)
     if op.kind in MATHEMATICS:
-        found = overload(op.kind, [dtype_name(type_)] * len(operands))
-        if found is not None:
-            return applied(p, found, operands, type_)
+        return mathematics(op.kind, operands, type_, p.helpers)
     raise Refusal(op.location.line, f"'{op.kind}' on {type_} has no counterpart in Triton", op.location.file)
 
 
@@ -221,20 +216,22 @@ def _is_power_of_two(value: float) -> bool:
     return value != 0 and abs(value) in (2.0**n for n in range(-125, 126))
 
 
-def applied(p: Printer, found: Overload, operands: list[Expression], type_: Scalar) -> Expression:
-    """Returns a function of the table of device functions on operands of its types."""
-    (template,) = found.expressions
-    known = {f"hole_{n}": type_text(type_) for n in range(len(operands))}
-    p.helpers.update(calls_in(_HOLE.sub(r"hole_\1", template), known, tree_of))
-    inner = [settled(operand) for operand in operands]
-
-    def argument(hole: re.Match[str]) -> str:
-        alone = template[: hole.start()].endswith(("(", ", ")) and template[hole.end() :][:1] in {",", ")"}
-        return inner[int(hole[1])].text if alone else inner[int(hole[1])].within(Level.ATOM)
-
-    levels = {"*": Level.PRODUCT, "/": Level.PRODUCT, "+": Level.SUM, "-": Level.SUM}
-    level = levels.get(found.function.level, Level.ATOM if not found.function.level else Level.COMPARISON)
-    return combined(_HOLE.sub(argument, template), type_, *inner, level=level)
+def mathematics(
+    kind: str, operands: Sequence[Expression], type_: Scalar, helpers: MutableSet[HelperCall]
+) -> Expression:
+    """Returns a function of numbers of a type; `helpers` gets the helper that it calls."""
+    given = [settled(operand) for operand in operands]
+    if kind == "log10":
+        logarithm = call("tl.log", type_, *given)
+        return infix("*", Level.PRODUCT, logarithm, Expression(_LOG10_OF_E, type_), type_)
+    if kind == "tan":
+        sine, cosine = (call(name, type_, *given) for name in ("tl.sin", "tl.cos"))
+        return infix("/", Level.PRODUCT, sine, cosine, type_)
+    name = function_name(kind, type_)
+    assert name is not None
+    if (helper := tree_of(name)) is not None:
+        helpers.add(helper_call(name, {parameter.arg: type_text(type_) for parameter in helper.args.args}))
+    return call(name, type_, *given)
 
 
 def _negative_integer(p: Printer, op: Op) -> Expression:
@@ -276,10 +273,7 @@ def _upper_half(p: Printer, op: Op) -> Expression:
         left, right = (settled(to_type(operand, wide)) for operand in operands)
         product = infix("*", Level.PRODUCT, left, right, wide)
         return to_type(infix(">>", Level.SHIFT, product, literal(type_.bits, wide), wide), type_)
-    name = {Scalar.I32: "__mulhi", Scalar.U32: "__umulhi", Scalar.I64: "__mul64hi", Scalar.U64: "__umul64hi"}[type_]
-    found = overload(name, [dtype_name(type_)] * 2)
-    assert found is not None
-    return applied(p, found, operands, type_)
+    return mathematics(op.kind, operands, type_, p.helpers)
 
 
 def _counted_bits(p: Printer, op: Op) -> Expression:
@@ -289,10 +283,7 @@ def _counted_bits(p: Printer, op: Op) -> Expression:
     own = {8: Scalar.U8, 16: Scalar.U16, 32: Scalar.U32, 64: Scalar.U64}[type_.bits]
     wide = own if own.bits >= 32 else Scalar.U32
     operand = to_type(to_type(p.value(op.operands[0]), own), wide)
-    name = _COUNTING[op.kind] + ("ll" if wide is Scalar.U64 else "")
-    found = overload(name, [dtype_name(wide)])
-    assert found is not None
-    made = applied(p, found, [operand], wide)
+    made = mathematics(op.kind, [operand], wide, p.helpers)
     made = replace(made, type=wide if op.kind == "brev" else Scalar.I32, number=None, loose=False)
     if wide is not own and op.kind == "brev":
         made = infix(">>", Level.SHIFT, made, literal(32 - own.bits, Scalar.U32), Scalar.U32)

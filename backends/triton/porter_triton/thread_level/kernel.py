@@ -70,11 +70,6 @@ class PreparedKernel:
     sources: Sources
 
 
-def thread_level_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> LoweredKernel:
-    """Returns `kernel` as a Triton function for launches like `launch`; raises `Refusal` with line and reason."""
-    return print_kernel(prepared_kernel(unit, kernel, launch))
-
-
 def prepared_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> PreparedKernel:
     """Returns what `kernel` is printed from for launches like `launch`; raises `Refusal` with line and reason."""
     try:

@@ -16,7 +16,7 @@ from porter.ir.simt.analyses.uses import makers, uses
 from porter.ir.simt.operations import COMPARISONS, OPERATIONS, Effect
 from porter.ir.simt.ops import Block, Function, Op, Value, walk
 from porter.ir.simt.transforms.dead_memory import needs_order
-from porter.ir.simt.types import Pointer, Scalar, Vector
+from porter.ir.simt.types import Pointer, Scalar
 from porter_triton.device.helper_calls import HelperCall
 from porter_triton.kernel_records import LoweredParameter, Remark
 from porter_triton.refusal import Refusal
@@ -422,8 +422,3 @@ def _wanted(op: Op) -> str:
     if isinstance(type_, Scalar) and type_.is_integer and op.kind not in ("load", "atomic"):
         return "index"
     return "value"
-
-
-def vector_count(type_: object) -> int:
-    """Returns how many numbers a value is made of."""
-    return type_.count if isinstance(type_, Vector) else 1

@@ -347,8 +347,3 @@ def common_type(one: Scalar | PointerTo, other: Scalar | PointerTo) -> Scalar | 
     if isinstance(other, PointerTo):
         return other
     return one if one is other else arithmetic.common(one, other)
-
-
-def record_of(found: RValue) -> Record | None:
-    """The type of a struct; None for other values."""
-    return found.type if isinstance(found, Fields) else None

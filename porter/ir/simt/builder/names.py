@@ -210,8 +210,3 @@ def _of_definition(b: Builder, found: resolve.Definition, member: str) -> Place 
             if (inherited := _static(b, Name(f"{unqualified(base.name)}::{member}", base.arguments))) is not None:
                 return inherited
     return None
-
-
-def this_field(b: Builder, this: Place, name: str) -> Place:
-    """The place of a field of the object whose method is being inlined."""
-    return access.field(b, this, name)
