@@ -159,6 +159,13 @@ def is_stream(base: str) -> bool:
     return "Stream" in base or base.endswith("stream_t")
 
 
+def is_number(type_: str) -> bool:
+    """Returns whether values of a type are numbers: no handles of streams, and no objects of classes."""
+    base = re.sub(r"\bconst\b|&", "", type_).strip()
+    carried = _CARRIERS.fullmatch(base)
+    return arithmetic(carried[1].strip() if carried else base) is not None or bool(_SCALARS.fullmatch(base))
+
+
 def _literal(text: str) -> str:
     """A default argument as a number; empty when it is none."""
     try:

@@ -13,6 +13,7 @@ from porter.contract.contract import Contract, EntryKind, ScalarArg
 from porter.contract.dtype import DType
 from porter.contract.expressions import evaluate, number
 from porter.contract.materialise import retyped
+from porter.contract.scalars import is_number
 from porter.contract.syntax import ExpressionError
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.evaluate.outcome import Equal
@@ -166,7 +167,19 @@ def _entry(lifted: Lifted) -> Entry:
     own = [program for program in lifted.programs if is_of(program, contract)]
     if len(own) != 1:
         raise NotSchedulableError(f"{name} computes something else for each choice of its arguments")
+    if fixed := _fixed(own[0], contract):
+        raise NotSchedulableError(f"what {name} computes was found for one value of '{fixed}' alone")
     return Entry(contract, own[0], tuple(program for program in lifted.programs if program not in own))
+
+
+def _fixed(program: TensorProgram, contract: Contract) -> str:
+    """Returns a number of which a program is for one value alone, though callers may give others; empty for none.
+
+    A port of it would give the answer for that value whatever it is called with. Streams are no numbers, nor are
+    objects; of what only selects the original takes the choices that are left.
+    """
+    scalars = (a for a in contract.arguments if isinstance(a, ScalarArg) and a.name in program.fixed)
+    return next((a.name for a in scalars if is_number(a.type) and len(a.choices) != 1), "")
 
 
 def is_of(program: TensorProgram, contract: Contract) -> bool:

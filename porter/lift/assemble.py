@@ -34,15 +34,16 @@ def assembled(contract: Contract, probes: Sequence[Probe], fitted: FittedProbes)
     asked, told = probes, fitted.probes
     probes, parts = _agreeing(probes, fitted)
     whole, fractional = parameters(contract)
-    scalars = [a for a in contract.arguments if isinstance(a, ScalarArg)]
-    held = (f"{a.name} is {a.value}" for a in scalars if _is_held(a, probes[0]))
+    held = _held(contract, probes)
     program = TensorProgram(
         contract.entry.name,
-        (*contract.symbols, *(a.name for a in whole if a.name in probes[0].whole)),
+        (*contract.symbols, *(a.name for a in whole if a.name in probes[0].whole and a.name not in held)),
         tuple(a.name for a in fractional),
         tuple(Input(t.name, t.dtype, t.shape) for t in contract.tensors if t.role is not Role.OUT),
         tuple(_output(contract, probes, own) for own in zip(*(part.outputs for part in parts), strict=True)),
-        tuple(sorted({assumption for part in parts for assumption in part.assumptions})) + tuple(held),
+        tuple(sorted({assumption for part in parts for assumption in part.assumptions}))
+        + tuple(f"{name} is {value}" for name, value in held.items()),
+        tuple(held),
     )
     for name in sorted({tensor.name for tensor in contract.tensors if tensor.role is Role.OUT} & _read(program)):
         raise NotLiftedError(f"elements of '{name}' keep what they held where no condition of the source holds")
@@ -108,9 +109,15 @@ def _agreeing(probes: Sequence[Probe], fitted: FittedProbes) -> tuple[Sequence[P
     return [probe for probe, _ in largest], [part for _, part in largest]
 
 
-def _is_held(argument: ScalarArg, probe: Probe) -> bool:
-    """Returns whether a scalar had the contract's value in every probe, so that the program is for that alone."""
-    return not names_in(argument.value) and argument.name not in probe.values
+def _held(contract: Contract, probes: Sequence[Probe]) -> dict[str, str]:
+    """Returns the scalars that had one value in all `probes`, with it: the program is for that alone.
+
+    Others may have been refused by host code, or nothing was fitted at them.
+    """
+    scalars = {a.name: a.value for a in contract.arguments if isinstance(a, ScalarArg) and not names_in(a.value)}
+    seen = {name: {probe.values.get(name) for probe in probes} for name in scalars}
+    one = {name: next(iter(values)) for name, values in seen.items() if len(values) == 1}
+    return {name: scalars[name] if value is None else str(value) for name, value in one.items()}
 
 
 def _output(contract: Contract, probes: Sequence[Probe], parts: Sequence[FittedOutput]) -> Output:

@@ -37,7 +37,7 @@ class TensorProgram:
     """The outputs of an operator over its inputs. `symbols` are sizes and whole parameters, `parameters` fractional.
 
     `assumptions` are what the program rests on where it is not the source's own order of operations: reassociated
-    sums, inputs without infinities or NaN.
+    sums, inputs without infinities or NaN. It was found at one value alone of the scalars that are `fixed`.
     """
 
     name: str
@@ -46,3 +46,4 @@ class TensorProgram:
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     assumptions: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()

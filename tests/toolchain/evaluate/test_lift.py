@@ -7,8 +7,11 @@ import pytest
 from porter.evaluate.lift import lift
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import NotVerified, Verified
+from porter.evaluate.scheduled import formula_of
 from porter.ir.tensor.printer import printed
+from porter.registry import find_backend
 from porter.report.tensors import tensor_text
+from porter.schedule.polynomial import NotSchedulableError
 from porter.simt.compiler import missing_compiler
 from porter.source.load import read_sources
 
@@ -312,3 +315,73 @@ def test_a_kernel_by_itself_says_why_its_launcher_is_not_lifted(build_cache, tmp
         (why,) = one.left_out
         assert why.startswith("both: it was not lifted: line 10: a value of the data decides")
         assert why in tensor_text([one], source).plain
+
+
+SHUFFLED = """
+#include <torch/extension.h>
+
+__global__ void shuffle(const float* x, float* y, int channels, int spatial, int groups, int total) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= total) return;
+  int s = i % spatial, c = i / spatial % channels, n = i / spatial / channels;
+  y[i] = x[(n * channels + c % groups * (channels / groups) + c / groups) * spatial + s];
+}
+
+torch::Tensor forward(torch::Tensor x, int groups) {
+  TORCH_CHECK(x.size(1) % groups == 0, "groups");
+  auto y = torch::empty_like(x);
+  shuffle<<<(x.numel() + 127) / 128, 128>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1), x.size(2), groups,
+                                            x.numel());
+  return y;
+}
+"""
+REPEATED = SHUFFLED.replace(
+    "(n * channels + c % groups * (channels / groups) + c / groups) * spatial + s", "i"
+).replace("y[i] = x[i]", "y[i] = x[i] * groups")
+OF_ONE_GROUP = """
+[[contract]]
+name = "forward"
+category = "elementwise"
+symbols = ["batch", "channels", "spatial"]
+conditions = []
+entry = { kind = "torch", name = "forward" }
+argument = [
+    { tensor = "x", role = "in", dtype = "float32", shape = ["batch", "channels", "spatial"], values = "normal" },
+    { scalar = "groups", type = "int", value = "1" },
+]
+workload = [
+    { name = "odd", sizes = { batch = 3, channels = 12, spatial = 37 }, seed = 1 },
+    { name = "large", sizes = { batch = 4, channels = 6, spatial = 130 }, seed = 2 },
+]
+"""
+
+
+@pytest.fixture
+def of_one_group(tmp_path):
+    """Returns the path of a contract that gives `groups` the value 1."""
+    path = tmp_path / "shuffle.toml"
+    path.write_text(OF_ONE_GROUP)
+    return path
+
+
+def test_a_formula_of_one_value_of_a_number_is_no_port(lifted, of_one_group, tmp_path, build_cache):
+    path = tmp_path / "shuffle.cu"
+    path.write_text(SHUFFLED)
+    (program,) = lifted(path, of_one_group).programs
+    assert program.fixed == ("groups",)
+    assert "groups is 1" in program.assumptions
+    options = MigrateOptions("triton", build_cache, contract=of_one_group, time_limit_s=20.0)
+    target = find_backend("triton").targets()[0]
+    with pytest.raises(NotSchedulableError, match="for one value of 'groups' alone"):
+        formula_of(read_sources(path)[0], target, options, lambda _: None)
+
+
+def test_a_formula_that_has_the_number_is_one(lifted, of_one_group, tmp_path, build_cache):
+    path = tmp_path / "repeat.cu"
+    path.write_text(REPEATED)
+    (program,) = lifted(path, of_one_group).programs
+    assert program.fixed == ()
+    assert "groups" in program.symbols
+    options = MigrateOptions("triton", build_cache, contract=of_one_group, time_limit_s=20.0)
+    target = find_backend("triton").targets()[0]
+    formula_of(read_sources(path)[0], target, options, lambda _: None)
