@@ -32,7 +32,9 @@ from porter.contract.regular import Change, limited, multiples, regularities, wi
 from porter.contract.relations import agreements, relations
 from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
+from porter.contract.shares import shared_evenly
 from porter.contract.trials import SLOW_S, Trials, endless, starts, too_small
+from porter.contract.validate import satisfies
 from porter.contract.workloads import with_workloads
 from porter.simt.job import Execute, FaultKind, Run
 
@@ -48,7 +50,7 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
     trials = Trials(execute)
     contract, found = _typed(contract, _Confirmer(contract, trials, given).confirmed(), trials, given)
     for other in _others(contract, trials, given):
-        if _complete(found) and not found.inferred:
+        if _complete(found) and set(found.inferred) <= {*contract.shares}:
             break
         reading = other.confirmed()
         if _complete(reading) and not (_complete(found) and reading.inferred):
@@ -92,9 +94,11 @@ def _typed(
 
 
 def _complete(confirmation: Confirmation) -> bool:
-    """Returns whether nothing is left to ask and nothing broke."""
+    """Returns whether nothing is left to ask and nothing broke, at sizes that the contract allows."""
     contract = confirmation.contract
-    return not (confirmation.trouble or unknown_extents(contract) or unknown_bounds(contract))
+    if confirmation.trouble or unknown_extents(contract) or unknown_bounds(contract):
+        return False
+    return all(satisfies(contract, workload.sizes) for workload in contract.workloads)
 
 
 def _others(contract: Contract, trials: Trials, fixed: Mapping[str, int]) -> Iterator[_Confirmer]:
@@ -135,6 +139,7 @@ class _Confirmer:
         """Returns what holds of the workloads; conditions that are not `stated` were inferred."""
         self._settle()
         if not self.trials.trouble:
+            self._share_evenly()
             self._cover()
             self._compare()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
@@ -345,6 +350,16 @@ class _Confirmer:
             trial = self._limited(*self.apart)
             if self._holds(trial, self.trials.ordered):
                 self.contract = trial
+
+    def _share_evenly(self) -> None:
+        """Sizes that are divided, and break what is right where that comes out even, are multiples of them."""
+        uneven = [w.sizes for w in self.contract.workloads if not shared_evenly(self.contract, w.sizes)]
+        if all(self.trials.clean(self.contract, s) and self.trials.ordered(self.contract, s) for s in uneven):
+            return
+        broken, trial = self.trials.trouble, self._limited(*self.contract.shares)
+        if self._holds(trial, self.trials.clean) and self._holds(trial, self.trials.ordered):
+            self.contract, self.trials.trouble = trial, ""
+            self.mended = broken or "its threads write over each other"
 
     def _limited(self, *conditions: str) -> Contract:
         limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))

@@ -178,7 +178,8 @@ class Question:
 @dataclass(frozen=True)
 class Contract:
     """One operator. `conditions` are expressions over the symbols that every workload must satisfy (`n % 4 == 0`),
-    `branches` those by which host code chooses what it launches (`n > 1024`).
+    `branches` those by which host code chooses what it launches (`n > 1024`), `shares` those by which sizes that code
+    divides by others come out even (`channels % groups == 0`), which hold where the original needs them alone.
 
     `tolerance` maps each float dtype among the tensors to its bound; integers compare exactly.
     An argument list is in call order; that of a PROGRAM has numbers, the words behind its name. `reference` is the file
@@ -196,6 +197,7 @@ class Contract:
     questions: tuple[Question, ...] = ()
     reference: str = ""
     branches: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
 
     @property
     def tensors(self) -> tuple[TensorArg, ...]:

@@ -57,6 +57,7 @@ from porter.contract.questions import (
 from porter.contract.records import element, fields, symbol
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
+from porter.contract.shares import Share, evenly, shares
 from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Node
 from porter.contract.tensors import Extents, tensor_facts
@@ -186,7 +187,14 @@ class _Drafter:
             tolerance={d: DEFAULT_TOLERANCE[d] for d in DType if d in dtypes},
             questions=tuple(self.questions),
             branches=branches(self._instance(arguments), self._expressed, frozenset(self.symbols)),
+            shares=tuple(s for s in self._shares() if s not in conditions),
         )
+
+    def _shares(self) -> Iterator[str]:
+        """The conditions by which sizes that code divides by others come out even."""
+        found = shares(self.usage, self.function)
+        told = (Share(self._expressed(share.whole), self._expressed(share.divisor)) for share in found)
+        return evenly(told, frozenset(self.symbols))
 
     def _instance(self, arguments: tuple[Argument, ...]) -> Instance:
         """The entry with the type that dispatching macros give its first tensor of floats."""

@@ -60,13 +60,19 @@ def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
 
 
 def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
-    """Conditions to try on the innermost symbols: multiples of a vector, a warp or a block, powers of two, size."""
+    """Conditions to try: sizes that are divided by others as multiples of these; then, of the innermost symbols,
+    multiples of a vector, a warp or a block, powers of two, size.
+    """
+    if contract.shares:
+        yield contract.shares
     lanes = _VECTOR_BYTES // min([4, *(t.dtype.bytes for t in contract.tensors if t.dtype.is_float)])
-    return _demanded(contract, (f"{{}} % {lanes} == 0", *_DEMANDS))
+    yield from _demanded(contract, (f"{{}} % {lanes} == 0", *_DEMANDS))
 
 
 def repairs(contract: Contract) -> Iterator[tuple[str, ...]]:
     """Conditions that may mend what breaks: a least size before a multiple, since above it odd sizes are right, too."""
+    if contract.shares:
+        yield contract.shares
     yield from _demanded(contract, [f"{{}} >= {size}" for size in _LEAST])
     yield from divisibilities(contract)
 

@@ -13,6 +13,7 @@ from porter.contract.dtype import encode
 from porter.contract.expressions import evaluate
 from porter.contract.materialise import materialise
 from porter.contract.questions import unknown_extents
+from porter.contract.shares import with_shares
 from porter.contract.workloads import choose_sizes
 from porter.simt.job import Job, TensorValue, Value
 
@@ -143,6 +144,7 @@ def probe_sizes(
     for i, s in enumerate(plain):
         if targets[s] < _FEW * units.get(s, 0):
             targets[s] = units[s] * _MULTIPLES[(i + attempt) % (len(_MULTIPLES) - smaller)]
+    targets = with_shares(contract, targets, attempt)
     targets |= {s: _BOUND_PRIMES[(attempt + i) % 3] for i, s in enumerate(s for s in symbols if s in bounds)}
     return choose_sizes(_unshaped(contract), fixed, targets)
 

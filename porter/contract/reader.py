@@ -34,7 +34,7 @@ from porter.source.encoding import read_text
 _Enum = TypeVar("_Enum", bound=StrEnum)
 _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
-    "contract": "name reference category symbols conditions branches entry argument workload tolerance question",
+    "contract": "name reference category symbols conditions branches shares entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
     "tensor": "tensor role dtype shape values bound elements used optional",
     "scalar": "scalar type value choices",
@@ -188,6 +188,7 @@ def _contract(table: _Table) -> Contract:
         symbols=table.strings("symbols"),
         conditions=table.strings("conditions"),
         branches=table.strings("branches"),
+        shares=table.strings("shares"),
         workloads=tuple(_workload(workload) for workload in table.tables("workload", "workload")),
         tolerance={_dtype(tolerances, key): _tolerance(tolerances.table(key)) for key in tolerances.fields},
         questions=tuple(_question(question) for question in table.tables("question", "question")),

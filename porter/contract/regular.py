@@ -78,5 +78,6 @@ def with_size(contract: Contract, size: str, text: str) -> Contract:
         symbols=tuple(s for s in contract.symbols if s != size or s in names_in(text)),
         conditions=rewritten(*contract.conditions),
         branches=rewritten(*contract.branches),
+        shares=rewritten(*contract.shares),
         entry=replace(contract.entry, launch=launch),
     )

@@ -15,6 +15,7 @@ from porter.contract.parser import parse
 from porter.contract.passing import is_name, passed_on
 from porter.contract.scope import Scope
 from porter.contract.selectors import choices, is_marker, special_values
+from porter.contract.shares import divides_a_size
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
 from porter.source.arithmetic_types import ArithmeticType, Kind, arithmetic
@@ -191,6 +192,8 @@ def _integer(usage: Usage, function: Function, param: Param, number: ArithmeticT
     if edge:
         return ScalarArg(name, type_, edge)
     value = _customary(usage, function, name)
+    if value and divides_a_size(usage, function, name):
+        return Size(name)
     if value:
         return ScalarArg(name, type_, value)
     if _numbers_a_bit(usage, function, name):

@@ -55,6 +55,8 @@ def expressions(contract: Contract) -> Iterator[tuple[tuple[str | int, ...], str
         yield ("conditions",), condition
     for branch in contract.branches:
         yield ("branches",), branch
+    for share in contract.shares:
+        yield ("shares",), share
     if contract.entry.launch is not None:
         launch = contract.entry.launch
         for text in (*launch.grid, *launch.block, launch.shared_bytes):

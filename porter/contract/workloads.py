@@ -10,6 +10,7 @@ from dataclasses import replace
 from porter.contract.contract import Contract, TensorArg, Workload
 from porter.contract.expressions import evaluate, holds, last_factor, names_in, product_of_names
 from porter.contract.selections import Selection, selections
+from porter.contract.shares import divisors_first, multiples_of, with_shares
 from porter.contract.syntax import ExpressionError
 
 MAX_ELEMENTS = 200_000
@@ -75,7 +76,7 @@ def large_workloads(contract: Contract, fixed: Mapping[str, int]) -> Iterator[Wo
             wishes = _LARGE_INNER if is_innermost(contract, symbol) else _LARGE_OUTER
             wish = _LARGE_SQUARED if _is_squared(contract, symbol) else wishes.get(widest(contract, symbol), 4)
             targets[symbol] = max(4, wish // divisor // 4 * 4 + 2) + 4 * index  # no multiples of 4
-        sizes = choose_sizes(contract, fixed, targets)
+        sizes = choose_sizes(contract, fixed, with_shares(contract, targets, 0))
         if sizes is not None and all(n % 2 == 0 for symbol, n in sizes.items() if symbol not in fixed):
             yield Workload("large", sizes, _SEED + 7)
 
@@ -99,7 +100,8 @@ def with_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -
 
 def _tiny_targets(contract: Contract) -> dict[str, int]:
     """A different small prime for each symbol."""
-    return {symbol: _PRIMES[1 + index % 5] for index, symbol in enumerate(contract.symbols)}
+    targets = {symbol: _PRIMES[1 + index % 5] for index, symbol in enumerate(contract.symbols)}
+    return with_shares(contract, targets, 0)
 
 
 def _odd_targets(contract: Contract) -> dict[str, int]:
@@ -110,7 +112,7 @@ def _odd_targets(contract: Contract) -> dict[str, int]:
         wish = _SQUARED if _is_squared(contract, symbol) else wishes.get(widest(contract, symbol), 3)
         free = [p for p in _PRIMES if p not in targets.values()]
         targets[symbol] = min(free, key=lambda p: abs(p - wish), default=wish)
-    return targets
+    return with_shares(contract, targets, 1, evenly=False)
 
 
 def is_innermost(contract: Contract, symbol: str) -> bool:
@@ -152,7 +154,7 @@ def choose_sizes(contract: Contract, given: Mapping[str, int], targets: Mapping[
 
     None when none were found.
     """
-    free = [s for s in contract.symbols if s not in given]
+    free = divisors_first((s for s in contract.symbols if s not in given), contract.conditions)
     for divisor in (1, 2, 4, 8, 32):
         search = _Search(contract, {s: max(2, t // divisor) for s, t in targets.items()})
         sizes = search.solve(free, dict(given))
@@ -183,7 +185,7 @@ class _Search:
         if not free:
             return sizes
         symbol, rest = free[0], free[1:]
-        for candidate in self.candidates(symbol):
+        for candidate in self.candidates(symbol, sizes):
             self.trials += 1
             if self.trials > _MAX_TRIALS:
                 return None
@@ -210,9 +212,13 @@ class _Search:
         except ExpressionError:
             return False
 
-    def candidates(self, symbol: str) -> Iterator[int]:
-        """The target, primes from near to far, then round numbers and multiples of what the conditions name."""
+    def candidates(self, symbol: str, sizes: Mapping[str, int]) -> Iterator[int]:
+        """Multiples of what it has to be one of by `sizes` that are known; the target, primes from near to far, then
+        round numbers and multiples of what the conditions name.
+        """
         target = self.targets[symbol]
+        for unit in multiples_of(self.contract.conditions, symbol, sizes):
+            yield from sorted((unit * k for k in (max(2, target // unit), 3, 5, 2, 1)), key=lambda n: abs(n - target))
         constants = {int(c) for text, _ in self.conditions[symbol] for c in _INTEGER.findall(text)}
         multiples = {c * k for c in constants if 0 < c <= _LARGEST_CONSTANT for k in (1, 3, 5, 7)}
         yield target

@@ -1,0 +1,120 @@
+"""Shares: sizes that code divides by others, as channels into groups and query heads among those of keys.
+
+Whoever writes `channels / groups` means at least one channel for each group, and most often as many for each: sizes are
+drafted so, and where an original breaks at others the condition is the first that is tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from porter.contract.body import substitute, walk
+from porter.contract.contract import Contract
+from porter.contract.expressions import evaluate, free_names, holds, names_in, render
+from porter.contract.scope import Scope
+from porter.contract.syntax import Binary, Call, Member, Name, Node, Number
+from porter.contract.usage import Usage
+from porter.source.program import Function
+
+_DEEPEST_CALL = 4
+_SHARE = re.compile(r"(\w+) % (.+) == 0")
+_FEWEST = 3  # of a size for each of what it is divided by
+_DIVISORS = (2, 3, 5, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A division in terms of the function that was asked about."""
+
+    whole: Node
+    divisor: Node
+
+
+def shares(usage: Usage, function: Function, depth: int = 0) -> Iterator[Share]:
+    """Yields the divisions of what a caller gives by what a caller gives, in `function` and in what it calls."""
+    scope, body = Scope(usage, function), usage.body(function)
+    given = {p.name for p in function.params if not p.type.pointers}
+    handed = [a for _, arguments in body.calls for a in arguments if a is not None]
+    written = [n for nodes in body.definitions.values() for n in nodes]
+    for node in (*written, *handed, *body.conditions):
+        for part in walk(scope.resolve(node)):
+            if isinstance(part, Binary) and part.operator == "/" and _are_given(part, given):
+                yield Share(part.left, part.right)
+    for name, arguments in body.calls if depth < _DEEPEST_CALL else ():
+        callee = usage.callee(name, len(arguments))
+        if callee is None or callee is function:
+            continue
+        known = {p.name: scope.resolve(a) for p, a in zip(callee.params, arguments, strict=False) if a is not None}
+        for inner in shares(usage, callee, depth + 1):
+            yield Share(substitute(inner.whole, known, 1), substitute(inner.divisor, known, 1))
+
+
+def _are_given(division: Binary, given: set[str]) -> bool:
+    """Returns whether both sides hang on arguments alone."""
+    return all(free_names(side) and free_names(side) <= given for side in (division.left, division.right))
+
+
+def divides_a_size(usage: Usage, function: Function, name: str) -> bool:
+    """Returns whether a size that `function` is given is divided by its parameter `name`, or by a multiple of that."""
+    found = (share for share in shares(usage, function) if name in free_names(share.divisor))
+    return any(_is_extent(share.whole) and share.whole != Name(name) for share in found)
+
+
+def _is_extent(node: Node) -> bool:
+    return isinstance(node, Name) or (isinstance(node, Call) and isinstance(node.callee, Member))
+
+
+def evenly(found: Iterable[Share], symbols: frozenset[str]) -> Iterator[str]:
+    """Yields the conditions by which shares between `symbols` come out even."""
+    for share in dict.fromkeys(found):
+        divisor = free_names(share.divisor)
+        whole = share.whole.name if isinstance(share.whole, Name) else ""
+        if whole in symbols - divisor and divisor and divisor <= symbols:
+            yield render(Binary("==", Binary("%", share.whole, share.divisor), Number(0)))
+
+
+def shared_evenly(contract: Contract, sizes: Mapping[str, int]) -> bool:
+    """Returns whether all shares come out even at `sizes`."""
+    return all(holds(text, sizes) for text in contract.shares)
+
+
+def with_shares(contract: Contract, targets: Mapping[str, int], step: int, *, evenly: bool = True) -> dict[str, int]:
+    """`targets` with a few of each size that is divided for each of its parts, `evenly` or as it comes.
+
+    Divisors get small where they are not, and change with `step`.
+    """
+    found = dict(targets)
+    for place, (whole, divisor) in enumerate(_parsed((*contract.conditions, *contract.shares))):
+        names = [name for name in names_in(divisor) if name in found]
+        if whole not in found or not names:
+            continue
+        if found[whole] < _FEWEST * evaluate(divisor, found):
+            found |= {name: min(found[name], _DIVISORS[(step + place) % len(_DIVISORS)]) for name in names}
+        parts = evaluate(divisor, found)
+        if found[whole] < _FEWEST * parts:
+            found[whole] = (_FEWEST + 2 * (step % 2)) * parts
+        elif evenly:
+            found[whole] = found[whole] // parts * parts
+    return found
+
+
+def _parsed(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yields the size and the divisor of each condition that has this form."""
+    yield from ((match[1], match[2]) for text in texts if (match := _SHARE.fullmatch(text)))
+
+
+def multiples_of(conditions: Iterable[str], symbol: str, known: Mapping[str, int]) -> Iterator[int]:
+    """Yields of what `symbol` has to be a multiple by conditions whose other sizes are `known`."""
+    for whole, divisor in _parsed(conditions):
+        if whole == symbol and names_in(divisor) and names_in(divisor) <= known.keys():
+            unit = evaluate(divisor, known)
+            if unit > 1:
+                yield unit
+
+
+def divisors_first(symbols: Iterable[str], conditions: Iterable[str]) -> list[str]:
+    """`symbols` with those first that others have to be multiples of."""
+    names = {name for _, divisor in _parsed(conditions) for name in names_in(divisor)}
+    return sorted(symbols, key=lambda symbol: symbol not in names)
