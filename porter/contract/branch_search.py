@@ -7,7 +7,7 @@ to be understood: a dtype of a dispatch, the code for whole vectors, the tail of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -22,7 +22,7 @@ from porter.contract.validate import satisfies
 from porter.contract.workloads import MAX_ELEMENTS
 from porter.simt.job import Run
 
-_MOST_RUNS, _MOST_FOUND = 60, 8
+_MOST_RUNS, _MOST_COMBINED, _MOST_FOUND = 60, 24, 8
 _SEED = 20_018
 _FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
 _INTEGERS = (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8)
@@ -57,10 +57,19 @@ def branch_workloads(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[
     if contract.entry.kind is EntryKind.PROGRAM or not contract.workloads:
         return ()
     covered = united(_exact(trials, _of(contract, w)).coverage for w in contract.workloads if not w.device_only)
+    found, covered = _taking(_trials(contract, fixed, covered), trials, covered, _MOST_RUNS)
+    more, _ = _taking(_combined(contract, found), trials, covered, _MOST_COMBINED)
+    return (*found, *more)
+
+
+def _taking(
+    tried: Iterable[_Trial], trials: Trials, covered: BranchCoverage, most_runs: int
+) -> tuple[tuple[Workload, ...], BranchCoverage]:
+    """Returns the workloads among those `tried` that take missing sides, and what is covered with them."""
     found: list[Workload] = []
     before, slow = trials.runs, list[Sizes]()
-    for trial in _trials(contract, fixed, covered):
-        if not covered.missing or len(found) == _MOST_FOUND or trials.runs - before > _MOST_RUNS:
+    for trial in tried:
+        if not covered.missing or len(found) == _MOST_FOUND or trials.runs - before > most_runs:
             break
         if any(_is_as_large(trial.workload.sizes, sizes) for sizes in slow):
             continue
@@ -71,7 +80,7 @@ def branch_workloads(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[
         if taken and _is_clean(trials, trial, run):
             found.append(replace(trial.workload, takes=taken[0].described.replace("never ", "")))
             covered |= run.coverage
-    return tuple(found)
+    return tuple(found), covered
 
 
 def _of(contract: Contract, workload: Workload) -> _Trial:
@@ -112,6 +121,22 @@ def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterat
     for other in _sizes(contract, fixed, covered):
         changed = ", ".join(f"{s} = {n}" for s, n in other.items() if n != contract.workloads[0].sizes[s])
         yield _of(contract, Workload(changed, other, _SEED))
+
+
+def _combined(contract: Contract, found: Sequence[Workload]) -> Iterator[_Trial]:
+    """Yields what took a missing side once more, at each other choice: a flag may be asked for on that side alone.
+
+    So it may be where another choice leads: two choices at a time are tried, too.
+    """
+    chosen = [w for w in contract.workloads if w.scalars and not w.device_only]
+    for base in (*found, *chosen):
+        for argument in contract.arguments:
+            if isinstance(argument, ScalarArg) and argument.name not in base.scalars:
+                for choice in argument.choices:
+                    if choice != argument.value:
+                        name = f"{base.name}, {argument.name} = {choice}"
+                        scalars = {**base.scalars, argument.name: int(choice)}
+                        yield _of(contract, replace(base, name=name, seed=_SEED, scalars=scalars, takes=""))
 
 
 def _contents(contract: Contract) -> list[Distribution]:

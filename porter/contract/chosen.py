@@ -63,7 +63,7 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
     workloads += islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES)
     workloads += islice(_large(contract, Trials(execute), fixed), 1)
     settled = replace(without(contract, refused), workloads=tuple(workloads))
-    settled = replace(settled, workloads=(*workloads, *other_values(settled, Trials(execute))))
+    settled = replace(settled, workloads=(*workloads, *other_values(settled, Trials(execute), fixed)))
     further = branch_workloads(settled, Trials(execute), fixed)
     return Chosen(replace(settled, workloads=(*settled.workloads, *further)), tuple(conditions))
 

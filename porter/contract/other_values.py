@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import lcm
 
 from porter.contract.contract import Contract, EntryKind, ScalarArg, Workload
+from porter.contract.probing import probe_sizes
 from porter.contract.scalars import is_stream
 from porter.contract.selections import Selection, selected
 from porter.contract.trials import Trials
@@ -16,6 +19,7 @@ _VISIBLE = 0.25
 _MOST = 6
 
 Values = Mapping[str, float]
+Sizes = Mapping[str, int]
 
 
 def unvaried(contract: Contract) -> tuple[ScalarArg, ...]:
@@ -25,34 +29,60 @@ def unvaried(contract: Contract) -> tuple[ScalarArg, ...]:
     return tuple(a for a in given if not is_stream(a.type) and _number(a) is not None)
 
 
-def other_values(contract: Contract, trials: Trials) -> tuple[Workload, ...]:
+def other_values(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[Workload, ...]:
     """Workloads with another value of each number that has one: of all together where the original is clean so, else
-    of as many as it takes.
+    of as many as it takes. Sizes that are `fixed` stay.
     """
     numbers = unvaried(contract)[:_MOST]
     if contract.entry.kind is EntryKind.PROGRAM or not numbers:
         return ()
-    values = {a.name: _other(a) for a in numbers}
+    values = _others(numbers)
     whole = {a.name: values[a.name] for a in numbers if _is_integer(a)}
     floats = {name: value for name, value in values.items() if name not in whole}
-    together = _workload(contract, trials, values)
+    together = _workload(contract, trials, values, fixed)
     if together is not None or len(values) == 1:
         return tuple(filter(None, (together,)))
     single = [{name: value} for name, value in whole.items()]
     parts = [floats, *single] if whole and floats else [{name: value} for name, value in values.items()]
-    return tuple(filter(None, (_workload(contract, trials, part) for part in parts)))
+    return tuple(filter(None, (_workload(contract, trials, part, fixed) for part in parts)))
 
 
-def _workload(contract: Contract, trials: Trials, values: Values) -> Workload | None:
-    """A workload of these values, the smallest in which they change an answer; None where the original takes none."""
-    changed = contract
-    for name, value in values.items():
-        changed = selected(changed, Selection(name, value))
-    taken = [w.sizes for w in contract.workloads[:2] if _takes(trials, changed, w.sizes)]
-    telling = (s for s in taken if _answers(trials.exact(changed, s)) != _answers(trials.exact(contract, s)))
-    sizes = next(telling, taken[0] if taken else None)
+def _workload(contract: Contract, trials: Trials, values: Values, fixed: Sizes) -> Workload | None:
+    """A workload of these values, the smallest in which most of them show; None where the original takes none.
+
+    Where it takes them at no usual sizes, all sizes are multiples of the whole ones.
+    """
+    changed = _with(contract, values)
+    usual = [w.sizes for w in contract.workloads[:2]]
+    taken = [sizes for sizes in usual if _takes(trials, changed, sizes)]
+    if not taken and (sizes := _multiples(contract, values, fixed)) and _takes(trials, changed, sizes):
+        taken = [sizes]
+    sizes = max(taken, key=lambda own: _shown(contract, trials, values, own), default=None)
     named = ", ".join(f"{name} = {value:g}" for name, value in values.items())
     return None if sizes is None else Workload(named, sizes, _SEED, scalars=values)
+
+
+def _shown(contract: Contract, trials: Trials, values: Values, sizes: Sizes) -> int:
+    """Returns how many of `values` change an answer: a window of 4 rows is as good as one of 3 where there are 3."""
+    told = _answers(trials.exact(_with(contract, values), sizes))
+    others = ({other: value for other, value in values.items() if other != name} for name in values)
+    return sum(1 for rest in others if _answers(trials.exact(_with(contract, rest), sizes)) != told)
+
+
+def _with(contract: Contract, values: Values) -> Contract:
+    for name, value in values.items():
+        contract = selected(contract, Selection(name, value))
+    return contract
+
+
+def _multiples(contract: Contract, values: Values, fixed: Sizes) -> Sizes | None:
+    """Sizes of which each that is free is a multiple of all whole values above one; None where there are none."""
+    unit = lcm(*(int(value) for value in values.values() if value > 1 and float(value).is_integer()))
+    if unit == 1:
+        return None
+    demands = tuple(f"{symbol} % {unit} == 0" for symbol in contract.symbols if symbol not in fixed)
+    limited = replace(contract, conditions=(*contract.conditions, *demands))
+    return probe_sizes(limited, frozenset(), fixed, 1, 0)
 
 
 def _answers(run: Run) -> list[bytes]:
@@ -74,6 +104,15 @@ def _number(argument: ScalarArg) -> float | None:
         return float(argument.value)
     except ValueError:
         return None
+
+
+def _others(numbers: Sequence[ScalarArg]) -> dict[str, float]:
+    """Another value of each number; those of whole numbers that were equal differ, so that exchanging them shows."""
+    found: dict[str, float] = {}
+    for place, number in enumerate(numbers):
+        alike = sum(1 for other in numbers[:place] if other.value == number.value and _is_integer(other))
+        found[number.name] = _other(number) + (alike if _is_integer(number) else 0)
+    return found
 
 
 def _other(argument: ScalarArg) -> float:
