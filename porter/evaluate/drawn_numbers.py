@@ -31,6 +31,12 @@ def drawn_numbers(contract: Contract, base: Workload, seed: int) -> Iterator[Wor
         yield replace(base, name=_named(values), scalars={**base.scalars, **values}, scale=1.0, takes="")
 
 
+def telling_sizes(contract: Contract) -> Mapping[str, int]:
+    """The sizes at which `contract` gives numbers another value, since they show there; empty where it gives none."""
+    drawn = {a.name for a in contract.arguments if isinstance(a, ScalarArg) and _is_drawn(a)}
+    return next((w.sizes for w in contract.workloads if drawn & w.scalars.keys() and not w.device_only), {})
+
+
 def may_be_unmeant(contract: Contract, workload: Workload) -> bool:
     """Returns whether a number has a value that is on another side of zero or one than its own."""
     own = {a.name: float(a.value) for a in contract.arguments if isinstance(a, ScalarArg) and _is_drawn(a)}

@@ -12,7 +12,7 @@ from porter.contract.dtype import DType
 from porter.contract.materialise import materialise, retyped, shape_of
 from porter.contract.validate import satisfies
 from porter.contract.workloads import choose_sizes, is_innermost
-from porter.evaluate.drawn_numbers import drawn_numbers, may_be_unmeant
+from porter.evaluate.drawn_numbers import drawn_numbers, may_be_unmeant, telling_sizes
 from porter.evaluate.drawn_sizes import Fit, drawn_sizes
 from porter.oracle.jobs import job
 from porter.oracle.reference import Expected
@@ -84,7 +84,8 @@ class Judging:
         if not plain or not self.edges or contract.entry.kind is EntryKind.PROGRAM:
             return ()
         base = min(plain, key=lambda w: _elements(contract, w))
-        return tuple(self._drawn(w) for w in drawn_numbers(contract, base, self.seed))
+        told = replace(base, sizes=telling_sizes(contract) or base.sizes)
+        return tuple(self._drawn(w) for w in drawn_numbers(contract, told, self.seed))
 
     def usual(self, contract: Contract) -> tuple[Workload, ...]:
         """The workload at which other values of numbers are looked for, and one for each choice of element types.
