@@ -5,6 +5,7 @@
 
 #include "record.h"
 #include "plan.h"
+#include "printing.h"
 #include "process.h"
 #include "state.h"
 
@@ -108,6 +109,7 @@ int run_grid(const char* name, dim3 grid, dim3 extent, std::size_t shared_bytes,
         return result;
     }
     if (result == SUCCESS) result = run_blocks(grid, extent, shared_bytes, body, context);
+    print_launch();
     take_snapshot();
     current_kernel = "";
     return result;

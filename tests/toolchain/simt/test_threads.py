@@ -279,3 +279,30 @@ def test_a_number_that_a_function_returns_is_a_result(execute, returned, dtype):
     build = {"callees": (Callee(Entry(EntryKind.POINTER, "f"), (CType("float*", "float", 1),)),)}
     (result,) = execute(text, [np.zeros(1, np.float32)], build=build).results
     assert (result.dtype, result.shape, result.storage.item()) == (dtype, (), 1)
+
+
+PRINTS = """
+__global__ void k(int* out) {
+    printf("%d.%d\\n", blockIdx.x, threadIdx.x);
+    if (threadIdx.x == 0) puts("first");
+    __syncthreads();
+    if (threadIdx.x == 1) { printf("m"); printf("et\\n"); }
+    out[threadIdx.x] = threadIdx.x;
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_what_threads_print_has_one_order_whatever_theirs(execute, schedule):
+    run = execute(PRINTS, [np.zeros(2, np.int32)], grid=(2, 1, 1), block=(2, 1, 1), schedule=schedule)
+    assert run.stdout.split() == ["0.0", "first", "0.1", "met", "1.0", "first", "1.1", "met"]
+
+
+def test_a_launch_prints_when_it_has_ended(execute):
+    text = """
+    #include <cstdio>
+    __global__ void k(int* out) { printf("k%d ", threadIdx.x); out[threadIdx.x] = 1; }
+    void f(int* out) { std::printf("a "); k<<<1, 2>>>(out); puts("b"); k<<<1, 1>>>(out); std::fputs("c", stdout); }
+    """
+    run = execute(text, [np.zeros(2, np.int32)], name="f", kind=EntryKind.POINTER)
+    assert run.stdout == "a k0 k1 b\nk0 c"
