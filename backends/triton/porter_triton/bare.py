@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from porter.contract.contract import LaunchShape
 from porter.contract.records import symbol
 from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel, ParameterKind
-from porter_triton.launching import LaunchText, call
+from porter_triton.launching import Given, LaunchText, call, number
 
 
 def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension]:
@@ -31,11 +31,12 @@ def bare_launcher(
     arguments = [f"{name}_" if name in own else name for name in plain]
     head = f"def {name}({', '.join([*arguments, '*', 'grid', 'block', 'shared_bytes=0'])}):"
     tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]
+    given = {**constants, **dict(zip(parameters, arguments, strict=True))}
     launch = LaunchText(
-        arguments={**constants, **dict(zip(parameters, arguments, strict=True))},
-        grid=("grid[0]", "grid[1]", "grid[2]"),
-        block=tuple_of(info),
-        shared_bytes="shared_bytes",
+        arguments={source: Given(text) for source, text in given.items()},
+        grid=(Given("grid[0]"), Given("grid[1]"), Given("grid[2]")),
+        block=_extents(info),
+        shared_bytes=Given("shared_bytes"),
         device=tensors[0] if tensors else "None",
     )
     return "\n".join(
@@ -48,9 +49,9 @@ def bare_launcher(
     )
 
 
-def tuple_of(info: LaunchInfo) -> tuple[str, str, str]:
-    """The texts of the block's extents inside the launcher."""
-    x, y, z = (f"block[{axis}]" if d.value is None else str(d.value) for axis, d in enumerate(info.block))
+def _extents(info: LaunchInfo) -> tuple[Given, Given, Given]:
+    """The block's extents inside the launcher."""
+    x, y, z = (Given(f"block[{axis}]") if d.value is None else number(d.value) for axis, d in enumerate(info.block))
     return x, y, z
 
 

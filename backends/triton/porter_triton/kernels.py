@@ -24,7 +24,7 @@ class Kernels:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._hosts = frozenset(python_name(f.head.name) for f in unit.functions if f.head.space.startswith("host"))
+        self.host_names = frozenset(python_name(f.head.name) for f in unit.functions if f.head.space.startswith("host"))
         self._lowered: dict[Key, LoweredKernel | Refusal] = {}
         self._trees: dict[Key, FunctionTree] = {}
         self._prepared: dict[Key, PreparedKernel] = {}
@@ -66,7 +66,7 @@ class Kernels:
     def _lower(self, key: Key, tree: FunctionTree) -> LoweredKernel | Refusal:
         """The kernel printed from the SIMT IR, or why it is not."""
         try:
-            self._prepared[key] = prepared_kernel(self._unit, tree, key[2])
+            self._prepared[key] = prepared_kernel(self._unit, tree, key[2], self.host_names)
             return print_kernel(self._prepared[key])
         except Refusal as refusal:
             return refusal
@@ -97,7 +97,7 @@ class Kernels:
         return next((f for f in alike if f.arguments == template), kernel)
 
     def _renamed(self, kernel: LoweredKernel) -> LoweredKernel:
-        taken = kernel.name in self._hosts or kernel.name in helpers()
+        taken = kernel.name in self.host_names or kernel.name in helpers()
         plain = f"{kernel.name}_kernel" if taken else kernel.name
         count = sum(other.name.rsplit("__", 1)[0] == plain for other in self._by_text.values()) + 1
         name = f"{plain}__{count}" if count > 1 else plain

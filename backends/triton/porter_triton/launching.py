@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from porter_triton.kernel_records import LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.refusal import Refusal
@@ -17,16 +17,39 @@ _MOST_WARPS = 16  # of 64 lanes are 1024 threads
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """What a launch gives: its text, which is a `number` where that is known, and may stand anywhere if `is_atom`."""
+
+    text: str
+    is_atom: bool = True
+    number: int | None = None
+
+    @property
+    def atom(self) -> str:
+        """The text with brackets where it needs some."""
+        return self.text if self.is_atom else f"({self.text})"
+
+
+def number(value: int) -> Given:
+    """A whole number."""
+    return Given(str(value), value >= 0, value)
+
+
+NOTHING = Given("None")
+_WHOLE_GRID = tuple(Given(f"grid[{axis}]") for axis in range(3))
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchText:
     """A launch in Python: `arguments` by the name of the CUDA parameter, extents of grid and block, dynamic memory.
 
     `device` is a tensor's text: where scratch buffers are made. `nullable` are parameters that may be given no tensor.
     """
 
-    arguments: Mapping[str, str]
-    grid: tuple[str, str, str]
-    block: tuple[str, str, str]
-    shared_bytes: str = "0"
+    arguments: Mapping[str, Given]
+    grid: tuple[Given, Given, Given]
+    block: tuple[Given, Given, Given]
+    shared_bytes: Given = field(default_factory=lambda: number(0))
     device: str = "None"
     nullable: frozenset[str] = frozenset()
 
@@ -41,30 +64,29 @@ def call(kernel: LoweredKernel, launch: LaunchText) -> str:
     return f"{kernel.name}[{_tuple(launch.grid)}]({inside})"
 
 
-def product(factors: tuple[str, ...]) -> str:
+def product(factors: tuple[Given, ...]) -> Given:
     """The product of extents: a number where all are, else without the ones."""
-    if all(factor.isdecimal() for factor in factors):
-        result = 1
-        for factor in factors:
-            result *= int(factor)
-        return str(result)
-    return " * ".join(_atom(factor) for factor in factors if factor != "1")
+    known = [factor.number for factor in factors if factor.number is not None]
+    if len(known) == len(factors):
+        return number(math.prod(known))
+    others = [factor.atom for factor in factors if factor.number != 1]
+    return Given(" * ".join(others), is_atom=len(others) == 1)
 
 
 def _value(parameter: LoweredParameter, launch: LaunchText) -> str:
     match parameter.kind:
         case ParameterKind.BLOCK:
-            return f"{parameter.name}={launch.block['xyz'.index(parameter.source)]}"
+            return f"{parameter.name}={launch.block['xyz'.index(parameter.source)].text}"
         case ParameterKind.THREADS:
-            return f"{parameter.name}={_power_of_2(product(launch.block))}"
+            return f"{parameter.name}={_power_of_2(product(launch.block)).text}"
         case ParameterKind.SHARED:
-            return f"{parameter.name}={_shared(parameter, launch)}"
+            return f"{parameter.name}={_shared(parameter, launch).text}"
         case ParameterKind.TEMPLATE:
             return f"{parameter.name}={parameter.elements}"
         case ParameterKind.SCRATCH:
-            one = str(parameter.elements) if parameter.elements else _shared(parameter, launch)
-            threads = (_power_of_2(product(launch.block) or "1"),) if parameter.per_thread else ()
-            count = product((one, *threads, *launch.grid))
+            one = number(parameter.elements) if parameter.elements else _shared(parameter, launch)
+            threads = (_power_of_2(product(launch.block)),) if parameter.per_thread else ()
+            count = product((one, *threads, *launch.grid)).text
             return f"torch.empty({count}, dtype=torch.{_held(parameter)}, device={launch.device}.device)"
         case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
             if parameter.source not in launch.arguments:
@@ -84,16 +106,16 @@ def _unknown(parameter: LoweredParameter) -> str:
 def _tensor(parameter: LoweredParameter, launch: LaunchText) -> str:
     """Returns what is passed for a kernel's own argument: the bytes of a tensor of 8-bit floats."""
     given = launch.arguments[parameter.source]
-    passed = given
-    if parameter.dtype != _held(parameter) and given != "None":
-        passed = f"{_atom(given)}.view(torch.uint8)"
+    passed = given.text
+    if parameter.dtype != _held(parameter) and given != NOTHING:
+        passed = f"{given.atom}.view(torch.uint8)"
         if parameter.asked:
-            return f"None if {_atom(given)} is None else {passed}"
+            return f"None if {given.atom} is None else {passed}"
     if parameter.source not in launch.nullable or parameter.asked or parameter.unread:
         return passed
     # Triton compiles for None what a kernel that does not ask for it only reaches where there is a tensor.
     nowhere = f"torch.empty(0, dtype=torch.{_held(parameter)}, device={launch.device}.device)"
-    return nowhere if given == "None" else f"{nowhere} if {_atom(given)} is None else {passed}"
+    return nowhere if given == NOTHING else f"{nowhere} if {given.atom} is None else {passed}"
 
 
 def _held(parameter: LoweredParameter) -> str:
@@ -101,43 +123,39 @@ def _held(parameter: LoweredParameter) -> str:
     return "uint8" if parameter.dtype.startswith("float8") else parameter.dtype
 
 
-def _shared(parameter: LoweredParameter, launch: LaunchText) -> str:
+def _shared(parameter: LoweredParameter, launch: LaunchText) -> Given:
     """Returns how many elements the launch's dynamic shared memory holds, padded to a power of two."""
     return _power_of_2(_elements(launch.shared_bytes, parameter.dtype))
 
 
-def _power_of_2(count: str) -> str:
-    if count.isdecimal():
-        return str(1 << (int(count) - 1).bit_length())
-    return f"triton.next_power_of_2({count})"
+def _power_of_2(count: Given) -> Given:
+    if count.number is not None:
+        return number(1 << (count.number - 1).bit_length())
+    return Given(f"triton.next_power_of_2({count.text})")
 
 
-def _elements(size: str, dtype: str) -> str:
+def _elements(size: Given, dtype: str) -> Given:
     item = _ITEM_BYTES[dtype]
-    if size.isdecimal():
-        return str(max(1, int(size) // item))
-    return f"{_atom(size)} // {item}" if item > 1 else size
+    if size.number is not None:
+        return number(max(1, size.number // item))
+    return Given(f"{size.atom} // {item}", is_atom=False) if item > 1 else size
 
 
-def _warps(kernel: LoweredKernel, block: tuple[str, str, str]) -> str:
+def _warps(kernel: LoweredKernel, block: tuple[Given, Given, Given]) -> str:
     """As many as hold the block's threads, several a lane."""
     per_warp = _LANES * kernel.threads_per_lane
     threads = product(block)
-    if threads.isdecimal():
-        wanted = max(1, min(_MOST_WARPS, int(threads) // per_warp))
+    if threads.number is not None:
+        wanted = max(1, min(_MOST_WARPS, threads.number // per_warp))
         return str(1 << (wanted.bit_length() - 1))
-    return f"max(1, min({_MOST_WARPS}, {_power_of_2(threads)} // {per_warp}))"
+    return f"max(1, min({_MOST_WARPS}, {_power_of_2(threads).text} // {per_warp}))"
 
 
-def _tuple(extents: tuple[str, str, str]) -> str:
+def _tuple(extents: tuple[Given, Given, Given]) -> str:
     """A grid without its trailing ones; one that is given whole stays so."""
-    if extents == ("grid[0]", "grid[1]", "grid[2]"):
+    if extents == _WHOLE_GRID:
         return "grid"
-    x, y, z = extents
+    x, y, z = (extent.text for extent in extents)
     if z != "1":
         return f"({x}, {y}, {z})"
     return f"({x}, {y})" if y != "1" else f"({x},)"
-
-
-def _atom(text: str) -> str:
-    return text if re.fullmatch(r"[\w.]+(\[[\w.]+\])?|[\w.]+\(([^()]|\([^()]*\))*\)", text) else f"({text})"

@@ -16,7 +16,6 @@ from porter.source.text import Source
 from porter_triton.layout import WIDTH
 
 _MODULE = re.compile(r"\W")
-_FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +25,6 @@ class Parts:
     helpers: str
     kernels: tuple[str, ...]
     launchers: tuple[str, ...]
-
-    def told_apart(self) -> Parts:
-        """The parts with other names for helpers that are called like a launcher."""
-        clashes = frozenset(_FUNCTION.findall(self.helpers)) & {n for t in self.launchers for n in _FUNCTION.findall(t)}
-        if not clashes:
-            return self
-        called = re.compile(rf"(?<![\w.])(?=(?:{'|'.join(sorted(clashes))})\b)")
-        helpers, *kernels = (called.sub("device_", text) for text in (self.helpers, *self.kernels))
-        return Parts(helpers, tuple(kernels), self.launchers)
 
 
 def module_name(source: Source) -> str:

@@ -130,9 +130,9 @@ class _Porter:
     def parts(self) -> Parts:
         """The texts of the module."""
         kernels = self._kernels.texts()
-        helpers = helper_source(call for kernel in kernels for call in kernel.helpers)
+        helpers = helper_source((call for kernel in kernels for call in kernel.helpers), self._kernels.host_names)
         hosts = (*self._hosts.texts(), *self._bare.values())
-        return Parts(helpers, tuple(kernel.text for kernel in kernels), hosts).told_apart()
+        return Parts(helpers, tuple(kernel.text for kernel in kernels), hosts)
 
     def remark(self) -> None:
         """Findings about assertions and what the module leaves out: prints, dtypes, functions of other files."""

@@ -8,6 +8,7 @@ import pytest
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_triton.port import port
+from tests.pure.triton.host_sources import translated
 
 KERNEL = """
 template <bool twice> __global__ void scale(float* y, const float* x, int n) {
@@ -442,3 +443,13 @@ def test_a_loop_that_python_would_end_elsewhere_is_refused(loop):
     text = f"void f(float* y, const float* x, int n) {{ {loop} scale<true><<<n, 128>>>(y, x, n); }}"
     made = port(parse(Source(Path("op.cu"), KERNEL + text)), ())
     assert [finding.code for finding in made.findings] == ["PORT1801"]
+
+
+@pytest.mark.parametrize("made", ["std::vector<float> v(n);", "auto v = new float[n];"])
+def test_memory_that_is_made_here_is_a_row_of_elements(made):
+    assert "return v[0].item()" in translated(f"float f(int n) {{ {made} return v[0]; }}")
+
+
+def test_a_string_says_what_it_holds_in_a_message():
+    found = translated('void f(int n) { TORCH_CHECK(n > 1, "n is \\"{}\\"\\n", "and ", n); }')
+    assert 'raise RuntimeError(f"n is \\"{{}}\\"\\nand {n}")' in found

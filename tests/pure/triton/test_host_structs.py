@@ -202,3 +202,20 @@ def test_a_complex_number_of_cuda_is_a_vector_of_two():
     kernel = "__global__ void turn(cuDoubleComplex* z, int n) { if (threadIdx.x < n) z[threadIdx.x].x *= 2.0; }"
     host = "void f(void* z, int n) { auto* held = reinterpret_cast<cuDoubleComplex*>(z); turn<<<1, 64>>>(held, n); }"
     assert ".view(torch.float64)" in translated(f"{kernel}\n{host}")
+
+
+PAIR = "struct Pair { int a, b; };\nint f(int n) { Pair p, q; p.a = n; p.b = 2; q.a = 1; q.b = n;"
+
+
+@pytest.mark.parametrize("value", ["{p.b, p.a}", "{1, p.a + 1}", "Pair{p.b + 1, 2}"])
+def test_a_struct_that_is_given_fields_of_its_own_is_refused(value):
+    with pytest.raises(Refusal, match="what it holds itself"):
+        translated(f"{PAIR} p = {value}; return p.a; }}")
+
+
+@pytest.mark.parametrize(
+    ("value", "a", "b"), [("{p.a + 1, n}", "p_a + 1", "n"), ("{q.b, q.a}", "q_b", "q_a"), ("q", "q_a", "q_b")]
+)
+def test_a_struct_is_given_fields_of_others_one_by_one(value, a, b):
+    found = translated(f"{PAIR} p = {value}; return p.a + p.b; }}")
+    assert f"p_a = {a}\n    p_b = {b}\n" in found

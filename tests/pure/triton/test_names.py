@@ -31,3 +31,15 @@ def test_helpers_kernels_and_launchers_of_one_name_are_told_apart():
     assert "device_tanh(" in functions["smooth"]
     assert "cosh(" in functions["cosh_kernel"]
     assert "cosh_kernel[" in functions["both"]
+
+
+def test_a_helper_that_another_one_calls_is_told_from_a_launcher():
+    text = """
+    __global__ void smooth(const double* x, double* y) { y[threadIdx.x] = tanh(x[threadIdx.x]); }
+    void expm1(const double* x, double* y) { smooth<<<1, 64>>>(x, y); }
+    """
+    module = ast.parse(port(parse(Source(Path("op.cu"), text)), ()).files[0].text)
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    assert list(functions) == ["copysign", "device_expm1", "tanh", "smooth", "expm1"]
+    called = {node.func.id for node in ast.walk(functions["tanh"]) if isinstance(getattr(node, "func", None), ast.Name)}
+    assert called == {"copysign", "device_expm1"}

@@ -131,7 +131,12 @@ def _triton_case(case, counts, helpers):
     names = [f"a{position}" for position in range(case.count)]
     lines = [f"    {n} = tl.load(in_{case.given} + {position * COUNT} + i)" for position, n in enumerate(names)]
     operands = [Expression(name, case.type, varying=True) for name in names]
-    lines.append(f"    result = {mathematics(case.kind, operands, case.type, helpers).text}")
+
+    def calls(helper):
+        helpers.add(helper)
+        return helper.name
+
+    lines.append(f"    result = {mathematics(case.kind, operands, case.type, calls).text}")
     lines.append(f'    tl.static_assert(result.dtype == tl.{case.result}, "{case.label}")')
     lines.append(f"    tl.store(out_{case.result} + {counts[case.result] * COUNT} + i, result)")
     counts[case.result] += 1

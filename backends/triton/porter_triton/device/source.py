@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
 from porter.python_tree import module_tree
 from porter_triton.device.helper_calls import Following, HelperCall
 
+_PREFIX = "device_"  # of a helper that a function of the module is called like
 # In this order they appear in a module: what is called stands before what calls it.
 _ELEMENTWISE = ("bits", "math", "special", "integer")
 _FILES = (*_ELEMENTWISE, "warp", "reduce", "vector", "atomic")
@@ -54,10 +55,16 @@ def helpers() -> Mapping[str, Helper]:
     }
 
 
-def helper_source(calls: Iterable[HelperCall]) -> str:
+def name_beside(helper: str, host_names: frozenset[str]) -> str:
+    """Returns what a helper is called in a module with functions of these names."""
+    return f"{_PREFIX}{helper}" if helper in host_names else helper
+
+
+def helper_source(calls: Iterable[HelperCall], host_names: frozenset[str] = frozenset()) -> str:
     """The text of the helpers that are called and of those they call, each once, two empty lines between them.
 
-    What no call comes to is left out. Raises KeyError for a name that is no helper.
+    What no call comes to is left out. The module has functions called `host_names`. Raises KeyError for a name that is
+    no helper.
     """
     needed: dict[str, set[HelperCall]] = {}
     ways: dict[ast.If, set[bool | None]] = {}
@@ -71,7 +78,24 @@ def helper_source(calls: Iterable[HelperCall]) -> str:
         following = Following(tree_of, waiting.append, lambda branch, way: ways.setdefault(branch, set()).add(way))
         following.body(helper.tree, dict(call.known))
     only = {branch: way.pop() for branch, way in ways.items() if len(way) == 1}
-    return "\n\n\n".join(_without_branches(h, only) for name, h in helpers().items() if name in needed)
+    texts = (_renamed(helper, host_names) for name, helper in helpers().items() if name in needed)
+    return "\n\n\n".join(_without_branches(helper, only) for helper in texts)
+
+
+def _renamed(helper: Helper, host_names: frozenset[str]) -> Helper:
+    """The helper with the names of helpers that it has in a module with functions of these names."""
+    clashes = host_names & {helper.name, *helper.calls}
+    if not clashes:
+        return helper
+    lines = helper.text.splitlines()
+    first = (helper.tree.end_lineno or 0) - len(lines) + 1
+    named = [(n.lineno, n.col_offset) for n in ast.walk(helper.tree) if isinstance(n, ast.Name) and n.id in clashes]
+    if helper.name in clashes:
+        named.append((helper.tree.lineno, helper.tree.col_offset + len("def ")))
+    for line, column in sorted(named, reverse=True):
+        text = lines[line - first]
+        lines[line - first] = f"{text[:column]}{_PREFIX}{text[column:]}"
+    return replace(helper, text="\n".join(lines))
 
 
 def tree_of(name: str) -> ast.FunctionDef | None:

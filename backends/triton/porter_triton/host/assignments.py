@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Binary, Braces, Call, Expression, Member, Name, Subscript
-from porter_triton.host import expressions, held_kernels, pointers, statements
+from porter.syntax.walk import walk
+from porter_triton.host import expressions, held_kernels, pointers, records, statements
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
-
-_WORD = re.compile(r"\w+")
 
 
 def swap(cx: Context, node: Call) -> None:
@@ -64,15 +62,46 @@ def assign(cx: Context, node: Assign) -> None:
 def _set_fields(cx: Context, target: Code, value: Expression, line: int) -> None:
     """`s = {a, {b, c}}`, or `s = other`: one assignment for each field, none of which another one reads."""
     pairs = list(_fields(cx, target, value, line))
-    names = {name for name, _ in pairs}
-    if any(names & set(_WORD.findall(given)) - {name} for name, given in pairs):
+    names = {part.text for part, _ in pairs}
+    whole = _variables(cx, value)
+    if any(not (names - {part.text}).isdisjoint(_read(cx, given, whole)) for part, given in pairs):
         raise Refusal(line, "a struct is assigned what it holds itself")
-    for name, given in pairs:
-        cx.changed(name)
-        cx.emit(f"{name} = {given}", name)
+    values = [one if isinstance(one, Code) else expressions.expression(cx, one) for _, one in pairs]
+    for (part, _), made in zip(pairs, values, strict=True):
+        cx.changed(part.text)
+        cx.emit(f"{part.text} = {made.text}", part.text)
 
 
-def _fields(cx: Context, target: Code, value: Expression | Code, line: int) -> Iterator[tuple[str, str]]:
+def _read(cx: Context, given: Expression | Code, whole: frozenset[str]) -> frozenset[str]:
+    """The variables that the value of a field reads, which is part of one that reads `whole`."""
+    if not isinstance(given, Code):
+        return _variables(cx, given)
+    return frozenset({given.text}) if given.text.isidentifier() else whole
+
+
+def _variables(cx: Context, given: Expression) -> frozenset[str]:
+    """The variables of Python that a value names: of a struct those of the fields that are meant."""
+    found: set[str] = set()
+    within: set[int] = set()  # owners of members that are variables themselves
+    for node in walk(given):
+        if isinstance(node, Name | Member) and id(node) not in within and (named := _named(cx, node)):
+            found |= named
+            owner: object = node
+            while isinstance(owner := getattr(owner, "owner", None), Name | Member):
+                within.add(id(owner))
+    return frozenset(found)
+
+
+def _named(cx: Context, node: Name | Member) -> frozenset[str]:
+    """The variables that a name or member of the source is; none for a function, or what is made of variables."""
+    try:
+        leaves = [leaf.text for leaf in records.leaves(expressions.expression(cx, node))]
+    except Refusal:
+        return frozenset()
+    return frozenset(leaves) if all(map(str.isidentifier, leaves)) else frozenset()
+
+
+def _fields(cx: Context, target: Code, value: Expression | Code, line: int) -> Iterator[tuple[Code, Expression | Code]]:
     """The variables of a struct's fields, those within fields too, and what each is given."""
     if isinstance(value, Braces) and value.type is None:
         given: Sequence[Expression | Code] = value.items
@@ -85,7 +114,7 @@ def _fields(cx: Context, target: Code, value: Expression | Code, line: int) -> I
         if part.kind is Kind.RECORD:
             yield from _fields(cx, part, one, line)
         else:
-            yield part.text, (one if isinstance(one, Code) else expressions.expression(cx, one)).text
+            yield part, one
 
 
 def _set(cx: Context, node: Assign, target: Code, value: Code, operator: str) -> None:

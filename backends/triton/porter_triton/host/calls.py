@@ -180,7 +180,8 @@ def _row(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) ->
     pointer, dtype = replace(cx.type(inner), pointers=1), cx.dtype(inner, line)
     value = arguments[1].text if len(arguments) > 1 else "0"
     made = f"zeros({arguments[0].text}" if value == "0" else f"full(({arguments[0].text},), {value}"
-    return Code(f"torch.{made}, dtype=torch.{dtype})", Kind.POINTER, ctype=pointer)
+    length = arguments[0].text if value == "0" else ""
+    return Code(f"torch.{made}, dtype=torch.{dtype})", Kind.POINTER, ctype=pointer, length=length)
 
 
 def _vector(kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ast import literal_eval
-
 from porter.syntax.nodes import Braces, Call, Expression, Literal, Name
 from porter_triton.host import expressions
 from porter_triton.host.arithmetic import binary, negation
-from porter_triton.host.codes import Code, Kind
+from porter_triton.host.codes import Code, Kind, string
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
 
@@ -30,7 +28,7 @@ def check(cx: Context, node: Call, name: str) -> None:
     if name == "assert":
         cx.emit(f"assert {condition.text}")
         return
-    text = joined(cx, rest) if rest else expressions.repr_string(f"expected {condition.text}")
+    text = joined(cx, rest) if rest else string(f"expected {condition.text}").text
     failing = negation(condition)
     if condition.constant is not None:
         cx.emit(f"raise RuntimeError({text})")
@@ -71,19 +69,15 @@ def joined(cx: Context, parts: list[Expression]) -> str:
     codes = [code for code in codes if code.text]  # what a std::ostringstream holds is not kept
     if not codes:
         return '"failed"'
-    if all(is_literal(code) for code in codes):
-        return expressions.repr_string("".join(str(literal_eval(code.text)) for code in codes))
+    said = [code.said for code in codes if code.said is not None]
+    if len(said) == len(codes):
+        return string("".join(said)).text
     return 'f"' + "".join(_embedded(code) for code in codes) + '"'
-
-
-def is_literal(code: Code) -> bool:
-    """Returns whether it is a string known as it stands."""
-    return code.kind is Kind.STRING and code.text[:1] in ("'", '"')
 
 
 def _embedded(code: Code) -> str:
     """A part of an f-string."""
-    if is_literal(code):
-        text = str(literal_eval(code.text)).replace("{", "{{").replace("}", "}}")
+    if code.said is not None:
+        text = code.said.replace("{", "{{").replace("}", "}}")
         return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return "{" + code.text.replace('"', "'") + "}"

@@ -39,7 +39,8 @@ class Kind(StrEnum):
 class Code:
     """`binds` is the operator at the top of `text`; `constant` the value where it is known; `ctype` the C++ type.
 
-    `nullable`: the source itself makes a null pointer of it under some condition.
+    `nullable`: the source itself makes a null pointer of it under some condition. `said` is the string that a literal
+    is, `length` how many elements memory has that is allocated here.
     """
 
     text: str
@@ -51,6 +52,8 @@ class Code:
     names: tuple[str, ...] = ()
     nullable: bool = False
     kernels: tuple[Name, ...] = ()
+    said: str | None = None
+    length: str = ""
 
     def within(self, binds: int) -> str:
         """The text as an operand of an operator that binds so tight."""
@@ -79,6 +82,14 @@ def integer(value: int) -> Code:
 def truth(value: bool) -> Code:
     """A truth constant."""
     return Code(str(value), Kind.BOOL, ATOM, value, TypeName("bool"))
+
+
+def string(value: str) -> Code:
+    """A string constant, in double quotes if it holds none of them alone."""
+    escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+    if '"' in value and "'" not in value:
+        return Code(f"'{escaped}'", Kind.STRING, said=value)
+    return Code('"' + escaped.replace('"', '\\"') + '"', Kind.STRING, said=value)
 
 
 def sequence(items: tuple[Code, ...], *, as_list: bool = False) -> Code:

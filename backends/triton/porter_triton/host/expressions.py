@@ -35,6 +35,7 @@ from porter_triton.host.codes import (
     Kind,
     integer,
     sequence,
+    string,
     truth,
 )
 from porter_triton.host.pointers import cast, flat, part, pointed_kind
@@ -103,20 +104,12 @@ def _literal(node: Literal) -> Code:
     if node.type == "nullptr":
         return NONE
     if node.type == "string":
-        return Code(repr_string(str(node.value)), Kind.STRING)
+        return string(str(node.value))
     if isinstance(node.value, bool):
         return truth(node.value)
     if isinstance(node.value, float):
         return Code(repr(node.value), Kind.FLOAT, constant=node.value, ctype=TypeName(node.type))
     return replace(integer(int(node.value)), ctype=TypeName(node.type))
-
-
-def repr_string(text: str) -> str:
-    """`text` in double quotes."""
-    escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
-    if '"' in text and "'" not in text:
-        return f"'{escaped}'"
-    return '"' + escaped.replace('"', '\\"') + '"'
 
 
 def _unary(cx: Context, node: Unary) -> Code:

@@ -8,11 +8,11 @@ from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
 from porter_triton.host import constants, expressions, held_kernels, known, overloads
 from porter_triton.host.block_sizes import Extents
-from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.codes import ATOM, Code, Kind, integer
 from porter_triton.host.instances import instance
 from porter_triton.host.scope import Context, KernelName
-from porter_triton.kernel_records import Dimension, LaunchInfo
-from porter_triton.launching import LaunchText, call
+from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel
+from porter_triton.launching import Given, LaunchText, call, number
 from porter_triton.refusal import Refusal
 
 _ONE_AXIS = ("BLOCK_SIZE", "BLOCK_Y", "BLOCK_Z")
@@ -39,10 +39,10 @@ def launch(cx: Context, node: Launch) -> None:
     info = LaunchInfo(_dimensions(block, sizes), template, _whole(shared), same=_same(tree, arguments))
     lowered = cx.kernels.lowered(tree, info)
     text = LaunchText(
-        arguments={**constants.given(cx, lowered, node.line), **_passed(tree, arguments, node.line)},
+        arguments={**_constants(cx, lowered, node.line), **_passed(tree, arguments, node.line)},
         grid=_three(grid),
         block=_three(block),
-        shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,
+        shared_bytes=_given(shared),
         device=_device(cx, arguments),
         nullable=frozenset(p.name for p, a in zip(tree.parameters, arguments, strict=False) if a.nullable),
     )
@@ -59,8 +59,18 @@ def _completed(cx: Context, tree: FunctionTree, arguments: tuple[Code, ...]) -> 
         return (*arguments, *(expressions.expression(cx, value) for value in defaults))
 
 
-def _passed(tree: FunctionTree, arguments: tuple[Code, ...], line: int) -> dict[str, str]:
-    """The texts of the arguments by the names of the kernel's parameters."""
+def _constants(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, Given]:
+    """The tensors for the `__constant__` variables of the kernel."""
+    return {name: Given(text) for name, text in constants.given(cx, kernel, line).items()}
+
+
+def _given(code: Code) -> Given:
+    """A number as it is where that is known, else as it is written."""
+    return number(int(code.constant)) if code.constant is not None else Given(code.text, code.binds == ATOM)
+
+
+def _passed(tree: FunctionTree, arguments: tuple[Code, ...], line: int) -> dict[str, Given]:
+    """The arguments by the names of the kernel's parameters."""
     if len(arguments) > len(tree.parameters):
         raise Refusal(line, f"'{tree.head.name}' does not take {len(arguments)} arguments")
     return _texts({p.name: a for p, a in zip(tree.parameters, arguments, strict=False)})
@@ -121,22 +131,22 @@ def _whole(code: Code) -> int | None:
     return int(code.constant) if code.constant is not None else None
 
 
-def _three(codes: tuple[Code, Code, Code]) -> tuple[str, str, str]:
-    """The extents as texts, those known as numbers."""
-    x, y, z = (str(int(c.constant)) if c.constant is not None else c.text for c in codes)
+def _three(codes: tuple[Code, Code, Code]) -> tuple[Given, Given, Given]:
+    """The extents of a grid or block."""
+    x, y, z = map(_given, codes)
     return x, y, z
 
 
-def _texts(passed: dict[str, Code]) -> dict[str, str]:
+def _texts(passed: dict[str, Code]) -> dict[str, Given]:
     """The arguments by the kernel's own names; a struct's by those of its fields, of an array by its elements."""
-    found: dict[str, str] = {}
+    found: dict[str, Given] = {}
     for name, code in passed.items():
         if code.kind is Kind.RECORD:
             found |= _texts({f"{name}.{field}": part for field, part in zip(code.names, code.parts, strict=True)})
         elif code.kind is Kind.SEQUENCE and code.parts:
             found |= _texts({f"{name}[{i}]": part for i, part in enumerate(code.parts)})
         else:
-            found[name] = code.text
+            found[name] = Given(code.text, code.binds == ATOM)
     return found
 
 

@@ -20,6 +20,7 @@ from porter_triton.host.codes import (
     Kind,
     integer,
     sequence,
+    string,
     truth,
 )
 from porter_triton.host.scope import Closure, Context, plain
@@ -58,7 +59,7 @@ def _predefined(cx: Context, node: Name) -> Code | None:
     if node.name.startswith(("cudaSuccess", "cudaMemcpy", "cudaStream", "cudaEvent")):
         return SUCCESS
     if node.name in ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
-        return Code(expressions.repr_string(cx.function.head.name), Kind.STRING)
+        return string(cx.function.head.name)
     return integer(node.line) if node.name == "__LINE__" else None
 
 

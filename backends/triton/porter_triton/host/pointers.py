@@ -45,8 +45,10 @@ def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
     if kind.name == "void" or value.ctype.name == "void" or kind.pointers != 1:
         return value if kind.name == "void" else value.typed(kind)
     wanted, given = cx.dtype(kind, line), cx.dtype(value.ctype, line)
-    text = value.text if wanted == given else f"{value.within(ATOM)}.view(torch.{wanted})"
-    return replace(value, text=text, binds=value.binds if wanted == given else ATOM, ctype=kind)
+    if wanted == given:
+        return value.typed(kind)
+    text = f"{value.within(ATOM)}.view(torch.{wanted})"
+    return replace(value, text=text, binds=ATOM, ctype=kind, length="")
 
 
 def _moved_as(cx: Context, kind: TypeName) -> str:

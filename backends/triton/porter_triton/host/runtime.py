@@ -108,7 +108,8 @@ def host_memory(cx: Context, node: Cast | Call) -> Code | None:
     else:
         return None
     made = "zeros" if name == "calloc" else "empty"
-    return Code(f"torch.{made}({count.text}, dtype=torch.{cx.dtype(pointer, line)})", Kind.POINTER, ctype=pointer)
+    text = f"torch.{made}({count.text}, dtype=torch.{cx.dtype(pointer, line)})"
+    return Code(text, Kind.POINTER, ctype=pointer, length=count.text)
 
 
 def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, Name, TypeName, Unary, Variable
@@ -13,7 +12,6 @@ from porter_triton.host.methods import options_of
 from porter_triton.host.scope import Closure, Context, KernelName
 from porter_triton.refusal import Refusal
 
-_ALLOCATION = re.compile(r"torch\.(?:empty|zeros)\(([^(),]*|.*\)), dtype=[\w.]*\)$")
 _INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING, Kind.TIME)
 
 
@@ -150,8 +148,8 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     cx.emit(f"{name} = {value.text}", name)
     if value.kind is Kind.INT and cx.is_steady(name) and cx.settled(value):
         cx.values[name] = value.text
-    if (made := _ALLOCATION.match(value.text)) and kind is Kind.POINTER:
-        cx.lengths[name] = made.group(1)
+    if value.length and kind is Kind.POINTER:
+        cx.lengths[name] = value.length
     told = variable.type.name in ("auto", "std::vector")
     ctype = value.ctype if told else cx.type(variable.type)
 

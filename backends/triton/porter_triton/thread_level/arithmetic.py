@@ -6,7 +6,7 @@ wherever that makes no difference, or where the ranges of the operands say that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableSet, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -192,7 +192,7 @@ def _floating(p: Printer, op: Op, operands: list[Expression], type_: Scalar) -> 
     if op.kind in ("abs", "fma"):
         return call(f"tl.{op.kind}", type_, *operands)
     if op.kind in MATHEMATICS:
-        return mathematics(op.kind, operands, type_, p.helpers)
+        return mathematics(op.kind, operands, type_, p.calls)
     raise Refusal(op.location.line, f"'{op.kind}' on {type_} has no counterpart in Triton", op.location.file)
 
 
@@ -217,9 +217,9 @@ def _is_power_of_two(value: float) -> bool:
 
 
 def mathematics(
-    kind: str, operands: Sequence[Expression], type_: Scalar, helpers: MutableSet[HelperCall]
+    kind: str, operands: Sequence[Expression], type_: Scalar, calls: Callable[[HelperCall], str]
 ) -> Expression:
-    """Returns a function of numbers of a type; `helpers` gets the helper that it calls."""
+    """Returns a function of numbers of a type; `calls` is told the helper that it calls, and says its name."""
     given = [settled(operand) for operand in operands]
     if kind == "log10":
         logarithm = call("tl.log", type_, *given)
@@ -230,7 +230,7 @@ def mathematics(
     name = function_name(kind, type_)
     assert name is not None
     if (helper := tree_of(name)) is not None:
-        helpers.add(helper_call(name, {parameter.arg: type_text(type_) for parameter in helper.args.args}))
+        name = calls(helper_call(name, {parameter.arg: type_text(type_) for parameter in helper.args.args}))
     return call(name, type_, *given)
 
 
@@ -273,7 +273,7 @@ def _upper_half(p: Printer, op: Op) -> Expression:
         left, right = (settled(to_type(operand, wide)) for operand in operands)
         product = infix("*", Level.PRODUCT, left, right, wide)
         return to_type(infix(">>", Level.SHIFT, product, literal(type_.bits, wide), wide), type_)
-    return mathematics(op.kind, operands, type_, p.helpers)
+    return mathematics(op.kind, operands, type_, p.calls)
 
 
 def _counted_bits(p: Printer, op: Op) -> Expression:
@@ -283,7 +283,7 @@ def _counted_bits(p: Printer, op: Op) -> Expression:
     own = {8: Scalar.U8, 16: Scalar.U16, 32: Scalar.U32, 64: Scalar.U64}[type_.bits]
     wide = own if own.bits >= 32 else Scalar.U32
     operand = to_type(to_type(p.value(op.operands[0]), own), wide)
-    made = mathematics(op.kind, [operand], wide, p.helpers)
+    made = mathematics(op.kind, [operand], wide, p.calls)
     made = replace(made, type=wide if op.kind == "brev" else Scalar.I32, number=None, loose=False)
     if wide is not own and op.kind == "brev":
         made = infix(">>", Level.SHIFT, made, literal(32 - own.bits, Scalar.U32), Scalar.U32)

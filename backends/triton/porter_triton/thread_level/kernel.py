@@ -61,16 +61,22 @@ _BYTES = {"__nv_fp8_e4m3": "float8_e4m3fn", "__nv_fp8_e5m2": "float8_e5m2"}  # t
 
 @dataclass(frozen=True, slots=True)
 class PreparedKernel:
-    """A function of the IR that can be printed, for launches like `launch`; `sources` says what its parameters are."""
+    """A function of the IR that can be printed, for launches like `launch`.
+
+    `sources` says what its parameters are, `host_names` what functions of the module beside it are called.
+    """
 
     function: Function
     launch: LaunchInfo
     name: str
     qualified: str
     sources: Sources
+    host_names: frozenset[str] = frozenset()
 
 
-def prepared_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> PreparedKernel:
+def prepared_kernel(
+    unit: Unit, kernel: FunctionTree, launch: LaunchInfo, host_names: frozenset[str] = frozenset()
+) -> PreparedKernel:
     """Returns what `kernel` is printed from for launches like `launch`; raises `Refusal` with line and reason."""
     try:
         function = build(unit, kernel, launch.template)
@@ -79,7 +85,8 @@ def prepared_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> Pre
         line = error.location.line or kernel.head.header.line
         raise Refusal(line, error.construct, error.location.file or kernel.file) from None
     function = with_one_name_a_buffer(function, sources, launch)
-    return PreparedKernel(prepared(function, launch), launch, kernel.head.name, kernel.head.qualified, sources)
+    function = prepared(function, launch)
+    return PreparedKernel(function, launch, kernel.head.name, kernel.head.qualified, sources, host_names)
 
 
 def prepared(function: Function, launch: LaunchInfo) -> Function:
@@ -146,6 +153,7 @@ def print_kernel(
         shared_bytes=launch.shared_bytes,
         together=launch.together,
         spelled=spelled,
+        host_names=kernel.host_names,
     )
     own = [_parameter(p, function, number, sources) for number in range(len(function.parameters))]
     begin(p, launch)

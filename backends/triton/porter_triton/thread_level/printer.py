@@ -18,6 +18,7 @@ from porter.ir.simt.ops import Block, Function, Op, Value, walk
 from porter.ir.simt.transforms.dead_memory import needs_order
 from porter.ir.simt.types import Pointer, Scalar
 from porter_triton.device.helper_calls import HelperCall
+from porter_triton.device.source import name_beside
 from porter_triton.kernel_records import LoweredParameter, Remark
 from porter_triton.refusal import Refusal
 from porter_triton.thread_level import arithmetic
@@ -70,6 +71,7 @@ class Printer:
     sizes: BlockExtents = (None, None, None)
     shared_bytes: int | None = None
     together: bool = True
+    host_names: frozenset[str] = frozenset()  # of functions of the module beside it
     spelled: Mapping[Value, Expression] = field(default_factory=dict)  # constants that have a name
     lines: list[Line] = field(default_factory=list)
     parameters: list[LoweredParameter] = field(default_factory=list)
@@ -259,8 +261,12 @@ class Printer:
 
     def helper(self, name: str) -> str:
         """Returns the name of a function that the module brings along."""
-        self.helpers.add(HelperCall(name))
-        return name
+        return self.calls(HelperCall(name))
+
+    def calls(self, helper: HelperCall) -> str:
+        """Returns what a helper is called in the module, which brings along what this call of it needs."""
+        self.helpers.add(helper)
+        return name_beside(helper.name, self.host_names)
 
     # Masks.
 
