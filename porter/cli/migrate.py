@@ -24,36 +24,16 @@ from porter.cli.options import (
     TargetsOption,
     VerboseFlag,
     checked_file,
-    cores,
     named_path,
     parse_follow,
 )
 from porter.cli.result_files import JunitOption, SarifOption
-from porter.cli.search import (
-    AxesOption,
-    BaseUrlOption,
-    EvaluationsOption,
-    EvaluatorOption,
-    InFlightOption,
-    JobsOption,
-    ModelOption,
-    ModelSetOption,
-    ModelsOption,
-    PatienceOption,
-    RecordingOption,
-    ResumeFlag,
-    RoundsOption,
-    SecondsOption,
-    Spending,
-    TokensOption,
-    asking_of,
-    model_of,
-    refuse_without_rounds,
-    search_of,
-)
+from porter.cli.search import RoundsOption
+from porter.cli.searching import Searching
 from porter.errors import UsageError
 
 if TYPE_CHECKING:
+    from porter.cli.attempt import Wish
     from porter.evaluate.migration import MigrateOptions
 
 PathsArgument = Annotated[
@@ -86,20 +66,7 @@ def migrate(
     reference: ReferenceOption = None,
     follow: FollowOption = "",
     rounds: RoundsOption = 0,
-    evaluations: EvaluationsOption = None,
-    seconds: SecondsOption = None,
-    tokens: TokensOption = None,
-    patience: PatienceOption = 15,
-    jobs: JobsOption = 0,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = "",
-    models: ModelsOption = None,
-    model_set: ModelSetOption = None,
-    recording: RecordingOption = None,
-    axes: AxesOption = "",
-    evaluator: EvaluatorOption = None,
-    in_flight: InFlightOption = 0,
-    resume: ResumeFlag = False,
+    searching: Searching,
     seed: SeedOption = None,
     out: OutOption = Path("porter-out"),
     force: ForceFlag = False,
@@ -114,12 +81,10 @@ def migrate(
     debug: DebugFlag = False,
 ) -> int:
     """Port CUDA sources, run ports and originals on the CPU, and compare the results."""
-    from porter.cli.attempt import Destination, Show, Task, Wish, attempt_all, conclude
+    from porter.cli.attempt import Destination, Show, Task, attempt_all, conclude
     from porter.cli.on_change import on_every_change
     from porter.cli.sources import named_sources
-    from porter.evolve.run import choosing
     from porter.measure.deadline import Deadline
-    from porter.native.place import missing_device
 
     console: Console = context.obj
     if watch and (json or sarif or junit or check):
@@ -127,36 +92,33 @@ def migrate(
     asked = [replace(original.options(name), arch=arch) for name in dict.fromkeys(target)]
     if check:
         return _check(paths, asked, build, console, sarif, junit)
-    timed = not missing_device()
-    asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
+    asked = [replace(one, deadline=Deadline(limit), reference=checked_file(reference)) for one in asked]
     if not rounds:
-        refuse_without_rounds(
-            evaluations=evaluations, seconds=seconds, resume=resume, axes=axes, evaluator=evaluator, in_flight=in_flight
-        )
+        searching.refuse()
     asked = [replace(one, follow=parse_follow(follow)) for one in asked]
-    budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
-    asked_model = model_of(model, base_url, models, model_set, recording)
-    search = None
-    if rounds:
-        search = search_of(
-            budget,
-            seed,
-            jobs,
-            asked_model,
-            again=resume,
-            console=console,
-            axes=axes,
-            evaluators=evaluator or (),
-            in_flight=in_flight,
-        )
-    asking = asking_of(asked_model, tokens, console)
-    choice = choosing(jobs or cores()) if timed else None
-    wishes = tuple(Wish(options, build, console.allowances, search, asking, choice) for options in asked)
+    wishes = _wishes(asked, build, searching, rounds, seed, console)
     several = len(paths) > 1 or paths[0].is_dir() or len(wishes) > 1
     task = Task(wishes, Destination(out, force), Show(diff, sarif, junit), several)
     if watch:
         return on_every_change(paths, task, console)
     return conclude(attempt_all(named_sources(paths), task, console), task, console)
+
+
+def _wishes(
+    asked: list[MigrateOptions], build: Build, searching: Searching, rounds: int, seed: int | None, console: Console
+) -> tuple[Wish, ...]:
+    """What is wanted of each source, a target each; times are taken where there is a device."""
+    from porter.cli.attempt import Wish
+    from porter.evolve.run import choosing
+    from porter.native.place import missing_device
+
+    timed = not missing_device()
+    profile = searching.profile()
+    search = searching.options(rounds, seed, profile, console) if rounds else None
+    asking = searching.asking(profile, console)
+    choice = choosing(searching.workers) if timed else None
+    options = (replace(one, timed=timed) for one in asked)
+    return tuple(Wish(one, build, console.allowances, search, asking, choice) for one in options)
 
 
 def _check(

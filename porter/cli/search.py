@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from porter.agent.profile import Profile
     from porter.evolve.budget import Budget
     from porter.evolve.by_model import Asking
-    from porter.evolve.run import SearchOptions
 
 RoundsOption = Annotated[
     int, typer.Option("--rounds", metavar="N", min=0, help="Search for a faster port for N rounds; 0 means no search.")
@@ -135,43 +133,6 @@ class Spending:
         from porter.evolve.budget import Budget
 
         return Budget(self.rounds, self.evaluations, self.seconds, self.tokens, self.patience)
-
-
-def search_of(
-    budget: Budget,
-    seed: int | None,
-    jobs: int,
-    model: Profile | None,
-    *,
-    again: bool,
-    console: Console,
-    axes: str = "",
-    evaluators: Sequence[str] = (),
-    in_flight: int = 0,
-) -> SearchOptions:
-    """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on.
-
-    Candidates are evaluated by the servers at the URLs `evaluators`, here where there are none. Raises `UsageError` for
-    axes that there are not, and `MachineError` where no server answers.
-    """
-    from porter.cli.serve import evaluators_at
-    from porter.evolve.run import SearchOptions
-    from porter.evolve.traits import MECHANISM, checked_preset
-
-    if model is not None:
-        model.models(budget.tokens)  # raises at once what would be raised when the port is proven
-    apart = checked_preset(axes or MECHANISM)
-    return SearchOptions(
-        budget,
-        seed or 0,
-        jobs=jobs or cores(),
-        model=model,
-        again=again,
-        axes=apart,
-        tell=console.warn,
-        evaluators=evaluators_at(evaluators),
-        in_flight=in_flight,
-    )
 
 
 def check_tokens(model: Profile | None, tokens: int | None) -> None:

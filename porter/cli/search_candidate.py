@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,31 +26,14 @@ from porter.cli.options import (
     drawn_seed,
     named_path,
 )
-from porter.cli.search import (
-    AxesOption,
-    BaseUrlOption,
-    EvaluationsOption,
-    EvaluatorOption,
-    InFlightOption,
-    JobsOption,
-    ModelOption,
-    ModelSetOption,
-    ModelsOption,
-    PatienceOption,
-    RecordingOption,
-    ResumeFlag,
-    SecondsOption,
-    Spending,
-    TokensOption,
-    check_tokens,
-    model_of,
-    search_of,
-)
+from porter.cli.search import check_tokens
+from porter.cli.searching import Searching
 from porter.cli.verify import AgainstOption, CandidateArgument, EntryOption, GoldenOption, allowing, shown, standard_of
 from porter.errors import DONE, FELL_SHORT
 
 if TYPE_CHECKING:
-    from porter.evolve.given import Better
+    from porter.evolve.given import Better, Given
+    from porter.evolve.run import SearchOptions
     from porter.report.document import Json
 
 SearchRoundsOption = Annotated[int, typer.Option("--rounds", metavar="N", min=1, help="Search for N rounds.")]
@@ -76,20 +59,7 @@ def search(
     entry: EntryOption = "",
     limit: LimitOption = 60.0,
     rounds: SearchRoundsOption = 40,
-    evaluations: EvaluationsOption = None,
-    seconds: SecondsOption = None,
-    tokens: TokensOption = None,
-    patience: PatienceOption = 15,
-    jobs: JobsOption = 0,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = "",
-    models: ModelsOption = None,
-    model_set: ModelSetOption = None,
-    recording: RecordingOption = None,
-    axes: AxesOption = "",
-    evaluator: EvaluatorOption = None,
-    in_flight: InFlightOption = 0,
-    resume: ResumeFlag = False,
+    searching: Searching,
     seed: SeedOption = None,
     out: SearchOutOption = Path("porter-out"),
     quiet: QuietFlag = False,
@@ -98,13 +68,12 @@ def search(
     debug: DebugFlag = False,
 ) -> int:
     """Search for a faster candidate, from one that is right by a CUDA source, a reference or a recording."""
-    from porter.evaluate.outcome import Verified
     from porter.evaluate.standards import named_source
     from porter.evolve.given import Given
     from porter.evolve.run import check_free
     from porter.measure.deadline import Deadline
     from porter.registry import backend_of, find_backend
-    from porter.report.outputs import check_outputs, write_outputs
+    from porter.report.outputs import check_outputs
 
     console: Console = context.obj
     standard = standard_of(against, golden)
@@ -117,32 +86,38 @@ def search(
         deadline=Deadline(limit),
     )
     built = build.of(named_source(standard))
-    asked_model = model_of(model, base_url, models, model_set, recording)
-    check_tokens(asked_model, tokens)
-    wanted = search_of(
-        Spending(rounds, evaluations, seconds, tokens, patience).budget(),
-        seed,
-        jobs,
-        asked_model,
-        again=resume,
-        console=console,
-        axes=axes,
-        evaluators=evaluator or (),
-        in_flight=in_flight,
-    )
+    profile = searching.profile()
+    check_tokens(profile, searching.tokens)
+    wanted = searching.options(rounds, seed, profile, console)
     given = Given.read(candidate, standard, built_for(asked, built))
     own = (*(file.source.path for file in given.port.files), named_source(standard))
     check_outputs(given.paths(given.port.files, out), out, own, force=False)
-    check_free(out / given.run, again=resume)
+    check_free(out / given.run, again=searching.resume)
+    return _searched(given, wanted, Place(out, own), built, console)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folder that the best candidate is written to, and the files that it may not overwrite."""
+
+    out: Path
+    own: tuple[Path, ...]
+
+
+def _searched(given: Given, wanted: SearchOptions, place: Place, built: Built, console: Console) -> int:
+    """Searches from a candidate that is right, and writes the best; the exit code."""
+    from porter.evaluate.outcome import Verified
+    from porter.report.outputs import write_outputs
+
     with console.progress() as step:
         first = given.verdict(step)
     if not isinstance(first.outcome, Verified):
         return shown(first, built, console)
     with console.progress() as step:
-        better = given.searched(first, wanted, out / given.run, step)
+        better = given.searched(first, wanted, place.out / given.run, step)
     is_right = isinstance(better.verdict.outcome, Verified)
-    texts = given.paths(better.files, out) if is_right else {}
-    write_outputs(texts, out, own, force=False)
+    texts = given.paths(better.files, place.out) if is_right else {}
+    write_outputs(texts, place.out, place.own, force=False)
     _show(better, tuple(texts), built, console)
     return DONE if is_right else FELL_SHORT
 
