@@ -18,7 +18,7 @@ from porter.contract.branches import sides
 from porter.contract.contract import Contract, Workload
 from porter.contract.selections import Selection, selected
 from porter.evaluate.doubt import unsound, written
-from porter.evaluate.judging import decides
+from porter.evaluate.judging import decides, faults_decide
 from porter.oracle.outputs import numbers_in
 from porter.oracle.reference import Reference
 from porter.simt.job import FaultKind
@@ -101,7 +101,10 @@ def _added(
 def deciding(contract: Contract, reference: Reference, *, is_code: bool = False) -> Reference:
     """`reference`, in which only such answers decide as some standard settles."""
     takes_nothing = is_code and not reference.because
-    told = (replace(e, decides=decides(contract, e, takes_nothing=takes_nothing)) for e in reference.expected)
+    told = (
+        replace(e, decides=decides(contract, e, takes_nothing=takes_nothing), faults_decide=faults_decide(e))
+        for e in reference.expected
+    )
     return replace(reference, expected=tuple(told))
 
 

@@ -86,6 +86,8 @@ def judge(
             failed = trial.failed(candidate, expected)
             if isinstance(failed, Refused) or (failed is not None and expected.decides):
                 return failed
+            if isinstance(failed, Crashed) and expected.faults_decide:
+                return failed
             if failed is not None:
                 trial.tell(expected, failed)
     if not trial.launched and besides is None:

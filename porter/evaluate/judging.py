@@ -146,8 +146,17 @@ def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> b
     arguments = job(contract, expected.workload, given=expected.arguments).arguments
     empty = any(0 in value.shape for value in arguments if isinstance(value, TensorValue))
     read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
-    chosen = any(not value.dtype.is_float for name, value in expected.outputs.tensors if name not in read)
+    written = {value.dtype for name, value in expected.outputs.tensors if name not in read}
+    # Whether a number is larger than its equal no candidate may choose.
+    chosen = any(not dtype.is_float for dtype in written - ({DType.BOOL} if kind is Distribution.ROUND else set()))
     return not (kind in _TOLD or (empty and not takes_nothing) or (chosen and kind in _TIED))
+
+
+def faults_decide(expected: Expected) -> bool:
+    """Returns whether a candidate that breaks is wrong though another answer would not be: any of equal elements may be
+    the largest, none makes an access leave its memory.
+    """
+    return expected.workload.distribution in _TIED and 0 not in expected.workload.sizes.values()
 
 
 def _usual(contract: Contract, by_size: Sequence[Workload]) -> Workload:

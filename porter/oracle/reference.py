@@ -52,7 +52,8 @@ class Expected:
     `yardstick` shows how much the original itself rounds: for each element, of the runs that were to round otherwise,
     in another order of threads or another precision, the one furthest away. None where no such run finished.
     `by_chance` names the outputs that 16-bit arithmetic decides: they change with the chance by which it is rounded.
-    `arguments` are those of the run where no seed makes them. Only where it `decides` is another answer wrong.
+    `arguments` are those of the run where no seed makes them. Only where it `decides` is another answer wrong;
+    where `faults_decide` a candidate that breaks is, whatever its answer.
     `single` names the float64 outputs that the original computes in single precision.
     `largest_term` bounds what may have gone into a sum that cancels, where the yardstick shows how that rounds.
     `construction` is that of the original's own class, where it is one.
@@ -67,6 +68,7 @@ class Expected:
     single: frozenset[str] = frozenset()
     arguments: tuple[Value, ...] | None = None
     decides: bool = True
+    faults_decide: bool = False
     largest_term: float = 0.0
     construction: Construction | None = None
     rounds_otherwise: bool = True

@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.judging import Judging, decides
+import numpy as np
+import pytest
+
+from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.dtype import DType, encode
+from porter.evaluate.judging import Judging, decides, faults_decide
 from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected
+from porter.simt.job import TensorValue
 
 X = TensorArg("x", Role.IN, DType.FLOAT32, ("n",))
 TINY = Workload("tiny", {"n": 5}, 1)
@@ -43,6 +47,22 @@ def test_nothing_decides_only_where_an_original_takes_it():
     assert decides(contract(TINY), empty, takes_nothing=True)
     assert not decides(contract(TINY), empty, takes_nothing=False)
     assert decides(contract(TINY), Expected(TINY, Outputs(()), None), takes_nothing=False)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "dtype", "decides_"),
+    [
+        (Distribution.ROUND, DType.BOOL, True),
+        (Distribution.ROUND, DType.INT64, False),
+        (Distribution.TIES, DType.BOOL, False),
+        (Distribution.DECLARED, DType.INT64, True),
+    ],
+)
+def test_which_of_two_equals_is_the_largest_is_open_not_whether_one_is_larger(distribution, dtype, decides_):
+    answer = TensorValue(dtype, (5,), encode(np.zeros(5), dtype))
+    tied = Expected(replace(TINY, distribution=distribution), Outputs((("y", answer),)), None)
+    assert decides(contract(TINY), tied, takes_nothing=False) is decides_
+    assert faults_decide(tied) is (distribution is not Distribution.DECLARED)
 
 
 def test_types_that_nobody_asked_for_are_left_out_and_named():
