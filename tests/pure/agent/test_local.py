@@ -2,11 +2,6 @@
 
 import pytest
 import torch
-from tokenizers import Tokenizer
-from tokenizers.models import BPE
-from tokenizers.pre_tokenizers import ByteLevel
-from tokenizers.trainers import BpeTrainer
-from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 from porter.agent.ledger import Budget
 from porter.agent.model import BudgetError, UnansweredError
@@ -19,6 +14,13 @@ TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    # Imported here: it takes seconds, and each process of a test run collects this file, but one runs it.
+    from tokenizers import Tokenizer
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel
+    from tokenizers.trainers import BpeTrainer
+    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
     path = tmp_path_factory.mktemp("model")
     raw = Tokenizer(BPE(unk_token=None))
     raw.pre_tokenizer = ByteLevel(add_prefix_space=False)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from porter.agent.local import Local
 from porter.agent.question import Message, Question, Role, Sampling
 from porter.cli.main import main
 from porter.errors import InputError, MachineError
@@ -19,6 +18,14 @@ PROMPT = (Message(Role.SYSTEM, "You port."), Message(Role.USER, "Port this."))
 
 
 @pytest.fixture(scope="module")
+def load_local():
+    """Loads a model; imported here, for it brings transformers, and each process of a test run collects this file."""
+    from porter.agent.local import Local
+
+    return Local.load
+
+
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tiny_model(tmp_path_factory.mktemp("model"))
 
@@ -28,8 +35,8 @@ def taught(number=1):
     return replace(one, situation=replace(one.situation, prompt=PROMPT), action=replace(one.action, edit=REPLY))
 
 
-def test_what_cannot_be_learnt_from_is_left_out_with_the_reason(folder):
-    tokenizer = Local.load(folder).tokenizer
+def test_what_cannot_be_learnt_from_is_left_out_with_the_reason(folder, load_local):
+    tokenizer = load_local(folder).tokenizer
     whole = taught()
     bare = replace(whole, situation=replace(whole.situation, prompt=()))
     silent = replace(whole, action=replace(whole.action, edit=""))
@@ -41,7 +48,7 @@ def test_what_cannot_be_learnt_from_is_left_out_with_the_reason(folder):
     assert examples([whole], tokenizer, 10)[1] == {"longer than 10 tokens": 1}
 
 
-def test_a_tuned_model_replies_what_it_was_taught(folder, tmp_path, capsys):
+def test_a_tuned_model_replies_what_it_was_taught(folder, load_local, tmp_path, capsys):
     pytest.importorskip("trl", reason="the extra `train` is not installed")
     steps = write_steps([taught(number) for number in range(8)], tmp_path / "steps.jsonl")
     out = tmp_path / "tuned"
@@ -49,13 +56,13 @@ def test_a_tuned_model_replies_what_it_was_taught(folder, tmp_path, capsys):
     assert main([str(word) for word in words]) == 0
     assert "tuned on 8 steps" in capsys.readouterr().out
     question = Question("local", PROMPT, Sampling(temperature=0.0, output_tokens=100), 0)
-    assert Local.load(out).ask(question).text == REPLY
+    assert load_local(out).ask(question).text == REPLY
 
 
-def test_low_rank_changes_are_merged_into_the_weights(folder, tmp_path):
+def test_low_rank_changes_are_merged_into_the_weights(folder, load_local, tmp_path):
     pytest.importorskip("trl", reason="the extra `train` is not installed")
     tuned = tune([taught()], folder, tmp_path / "tuned", Recipe(epochs=3, learning_rate=0.01, lora_rank=4))
-    before, after = (Local.load(path).network.state_dict() for path in (folder, tuned.folder))
+    before, after = (load_local(path).network.state_dict() for path in (folder, tuned.folder))
     assert before.keys() == after.keys()
     assert any(not torch.equal(before[name], after[name]) for name in before)
 

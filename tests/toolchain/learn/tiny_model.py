@@ -1,11 +1,6 @@
 """A causal model of one layer with random weights, and a tokenizer made here."""
 
 import torch
-from tokenizers import Tokenizer
-from tokenizers.models import BPE
-from tokenizers.pre_tokenizers import ByteLevel
-from tokenizers.trainers import BpeTrainer
-from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 REPLY = "IDEA: wider\nFILE: k.py\n<<<<<<< SEARCH\nx = 0\n=======\nx = 1\n>>>>>>> REPLACE\n"
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
@@ -13,6 +8,13 @@ TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|
 
 def tiny_model(path):
     """Writes the model into the folder `path`."""
+    # Imported here: it takes seconds, and each process of a test run collects who needs it, but one runs it.
+    from tokenizers import Tokenizer
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel
+    from tokenizers.trainers import BpeTrainer
+    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
     raw = Tokenizer(BPE(unk_token=None))
     raw.pre_tokenizer = ByteLevel(add_prefix_space=False)
     trainer = BpeTrainer(vocab_size=400, special_tokens=["<eos>"], initial_alphabet=ByteLevel.alphabet())

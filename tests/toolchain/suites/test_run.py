@@ -221,7 +221,6 @@ def test_a_failure_of_the_machine_becomes_no_baseline(baseline, monkeypatch, cap
 @pytest.mark.parametrize(
     ("right", "broken", "change"),
     [
-        ("FACTOR *", "2.5f *", "wrong"),
         ("FACTOR *", "two *", "not_built"),
         (
             "FACTOR * x[i]",
@@ -230,12 +229,20 @@ def test_a_failure_of_the_machine_becomes_no_baseline(baseline, monkeypatch, cap
         ),  # at values that its workloads do not have
     ],
 )
-def test_a_port_that_was_broken_is_noticed_until_that_is_the_baseline(baseline, capsys, right, broken, change):
+def test_a_port_that_was_broken_is_noticed(baseline, capsys, right, broken, change):
     folder, port = baseline
     port.write_text(port.read_text().replace(right, broken))
     capsys.readouterr()
-    code, operator = regress(folder, capsys, "--junit", str(folder / "junit.xml"))
+    code, operator = regress(folder, capsys)
     assert (code, operator["change"]) == (1, change)
+
+
+def test_a_port_that_was_broken_is_noticed_until_that_is_the_baseline(baseline, capsys):
+    folder, port = baseline
+    port.write_text(port.read_text().replace("FACTOR *", "2.5f *"))
+    capsys.readouterr()
+    code, operator = regress(folder, capsys, "--junit", str(folder / "junit.xml"))
+    assert (code, operator["change"]) == (1, "wrong")
     assert 'failures="1"' in (folder / "junit.xml").read_text()
     assert regress(folder, capsys, "--update")[0] == 0
     assert regress(folder, capsys)[0] == 0
