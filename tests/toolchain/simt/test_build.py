@@ -52,6 +52,20 @@ def test_entries_share_an_executable_and_each_is_called(build_all):
     assert (answer(first), answer(second)) == (1, 2)
 
 
+def test_the_executor_holds_what_the_standard_library_would_instantiate_in_each_source(build_all):
+    text = """
+    #include <cmath>
+    #include <string>
+    __global__ void one(int* x) { *x = int(cyl_bessel_i0f(0.0f)); }
+    void two(int* x) {
+        one<<<1, 1>>>(x);
+        *x += 10 * std::stoi("2") + int(100 * std::betaf(1.0f, 0.5f) + 0.5f) + int(std::stold(L"3000"));
+        *x += int(10000 * std::legendrel(2, 3.0L)) + int(1e6 * std::beta(1.0, 0.5));
+    }"""
+    (built,) = build_all(text, Callee(Entry(EntryKind.POINTER, "two")))
+    assert answer(built) == 1 + 20 + 200 + 3000 + 130000 + 2000000
+
+
 @pytest.mark.parametrize("dialect", [CUDA, MACA])
 def test_a_header_that_is_included_by_two_names_is_one_file(build_cache, dialect):
     """It is not defined again where its branches are marked; a clang's questions have an answer where there is one."""

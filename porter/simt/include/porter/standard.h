@@ -46,3 +46,5 @@
 #include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include "porter/standard_instances.h"
