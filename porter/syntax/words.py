@@ -123,8 +123,16 @@ class _File:
 
     def flush(self) -> None:
         """Expand what was read while the macros were as they are now."""
-        self.done.extend(_operators(list(expand(self.table, self.waiting, lambda _: True))))
+        pieces = map(self.numbered, expand(self.table, self.waiting, lambda _: True))
+        self.done.extend(_operators(list(pieces)))
         self.waiting.clear()
+
+    def numbered(self, piece: Piece) -> Piece:
+        """`__LINE__` is the line that it stands in, or the macro it came out of."""
+        if piece.text != "__LINE__":
+            return piece
+        line = self.source.span(piece.origin.start, piece.origin.end).line
+        return piece._replace(kind=TokenKind.NUMBER, text=str(line))
 
     def directive(self, token: Token) -> None:
         """Conditionals move the branches; definitions and headers count where the text is live."""

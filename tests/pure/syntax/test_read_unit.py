@@ -36,6 +36,7 @@ from porter.syntax.nodes import (
 )
 from porter.syntax.read import read_unit
 from porter.syntax.unit import Unit
+from porter.syntax.walk import walk
 
 
 def unit_of(text: str, **headers: str) -> Unit:
@@ -443,3 +444,10 @@ def test_a_friend_is_no_member():
     )
     (struct,) = unit_of(text).structs
     assert [field.name for field in struct.fields] == ["held"]
+
+
+def test_the_number_of_a_line_is_known():
+    text = "#define AT (__LINE__ + 0)\n\n__global__ void k(int* y) {\n  y[0] = __LINE__;\n  y[1] = AT;\n}\n"
+    (function,) = read_unit(parse(Source(Path("x.cu"), text))).functions
+    numbers = [node.value for node in walk(function.body) if isinstance(node, Literal)]
+    assert numbers == [0, 4, 1, 5, 0]
