@@ -102,7 +102,8 @@ class TensorArg:
 
     `elements` are expressions, too: the values, in order, of an array of sizes that host code reads. Where a call does
     not use all elements, as of a table in which it looks something up, `used` says how many it reads and writes.
-    One that is `optional` may be a null pointer: workloads give it as the scalar 0.
+    One that is `optional` may be a null pointer: workloads give it as the scalar 0. Elements of structs and vectors
+    come in a `group` for each: what a caller hands over has no part of one.
     """
 
     name: str
@@ -114,6 +115,7 @@ class TensorArg:
     elements: tuple[str, ...] = ()
     used: str = ""
     optional: bool = False
+    group: int = 1
 
 
 @dataclass(frozen=True, slots=True)

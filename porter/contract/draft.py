@@ -54,7 +54,7 @@ from porter.contract.questions import (
     scalar_question,
     sizes_question,
 )
-from porter.contract.records import element, fields, symbol
+from porter.contract.records import elements, fields, symbol
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.shares import Share, evenly, shares
@@ -255,7 +255,12 @@ class _Drafter:
         self.symbols.extend(s for s in shape if not s.isdigit())
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
             self.questions.append(list_question(param.name, param.type.text))
-        return TensorArg(param.name, _role(param, use), dtype, shape, *self._values(dtype, use), optional=optional)
+        role, (values, bound), (_, group) = _role(param, use), self._values(dtype, use), self._inside(param)
+        return TensorArg(param.name, role, dtype, shape, values, bound, optional=optional, group=group)
+
+    def _inside(self, param: Param) -> tuple[DType | None, int]:
+        """What numbers lie in each struct or vector that `param` points to, if alike, and how many; else one."""
+        return elements(self.usage, self.function, param) or (None, 1)
 
     def _is_of_streams(self, param: Param, type_: CType) -> bool:
         """Returns whether a pointer leads to an array of streams, if only by what a `void*` is taken for."""
@@ -276,7 +281,7 @@ class _Drafter:
         base = param.type.base
         if base == "void" and (behind := behind_void(self.usage, self.function, param.name)) is not None:
             return behind
-        found = element_type(base) or element(self.usage, self.function, param)
+        found = element_type(base) or self._inside(param)[0]
         if found is None:
             self.questions.append(element_question(param.name, base))
         return found or DType.FLOAT32

@@ -123,9 +123,10 @@ class Probed:
         return tuple(dict.fromkeys(f.apart for f in written if f is not None and f.apart))
 
     def extents(self, name: str) -> list[int]:
-        """Elements from the start of a tensor to the last one touched, for each probe."""
-        width = next(t.dtype.bytes for t in self.contract.tensors if t.name == name)
-        return [-(-max(t.read_end, t.written_end) // width) for t in self._touched(name)]
+        """Elements from the start of a tensor to the end of the last group that was touched, for each probe."""
+        tensor = next(t for t in self.contract.tensors if t.name == name)
+        bytes_ = tensor.dtype.bytes * tensor.group
+        return [-(-max(t.read_end, t.written_end) // bytes_) * tensor.group for t in self._touched(name)]
 
     def _touched(self, name: str) -> list[Touched]:
         position = [t.name for t in self.contract.tensors].index(name)

@@ -36,7 +36,7 @@ _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
     "contract": "name reference category symbols conditions branches shares entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
-    "tensor": "tensor role dtype shape values bound elements used optional",
+    "tensor": "tensor role dtype shape values bound elements used group optional",
     "scalar": "scalar type value choices",
     "workload": "name sizes seed scale scalars dtypes distribution device_only takes layouts",
     "question": "about text flag",
@@ -232,6 +232,7 @@ def _argument(table: _Table) -> Argument:
         bound=table.get("bound", str, ""),
         used=table.get("used", str, ""),
         elements=table.strings("elements"),
+        group=table.get("group", int, 1),
         optional=table.flag("optional"),
     )
 

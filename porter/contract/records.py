@@ -42,15 +42,16 @@ def fields(usage: Usage, function: Function, param: Param, arguments: tuple[str,
     return found if all(_is_plain(usage, field.type) for field in found) and len(found) <= _MOST_FIELDS else ()
 
 
-def element(usage: Usage, function: Function, param: Param) -> DType | None:
-    """Returns the type of the numbers that the struct is made of to which `param` points, if all are of one type and
-    nothing else lies among them; None for any other pointer.
+def elements(usage: Usage, function: Function, param: Param) -> tuple[DType, int] | None:
+    """Returns the type of the numbers that the struct or vector is made of to which `param` points, and how many there
+    are, if all are of one type and nothing else lies among them; None for any other pointer.
     """
     type_ = usage.types.of(param, function)
     value = replace(type_, pointers=0)
     found = tuple(_fields(usage, param, value, function.scope)) if type_.pointers == 1 else ()
     types = {None if field.type.pointers else element_type(field.type.base) for field in found}
-    return types.pop() if len(types) == 1 else None
+    only = types.pop() if len(types) == 1 else None
+    return (only, len(found)) if only is not None else None
 
 
 def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:

@@ -22,8 +22,9 @@ _HEADER = """\
 #   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
 #               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions), and `used`
-#               where a call reads and writes no more of its elements, and `optional` where it may be a null pointer; a
-#               scalar has its C++ type and a value, a number or an expression; `choices` are all values that select
+#               where a call reads and writes no more of its elements, and `optional` where it may be a null pointer,
+#               and in a `group` of how many its elements come, of structs or vectors; a scalar has its C++ type and a
+#               value, a number or an expression; `choices` are all values that select
 #   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `dtypes` another
 #               element type, `distribution` is that of the inputs (declared, uniform, constant rows, ties, sorted,
 #               outlier, round numbers, zeros, denormal, infinite, nan); one that is device_only is never run on the
@@ -97,6 +98,8 @@ def _argument(argument: Argument) -> Iterator[str]:
         yield f"used = {_string(argument.used)}"
     if argument.elements:
         yield f"elements = {_strings(argument.elements)}"
+    if argument.group > 1:
+        yield f"group = {argument.group}"
     if argument.optional:
         yield "optional = true"
 

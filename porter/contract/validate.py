@@ -86,6 +86,11 @@ def _check_names(contract: Contract) -> None:
         if isinstance(argument, TensorArg) and argument.elements and argument.shape != (str(len(argument.elements)),):
             hint = f'write shape = ["{len(argument.elements)}"]'
             raise InvalidContractError(f"'{argument.name}' is not as long as its elements", hint, ("argument", index))
+        if isinstance(argument, TensorArg) and argument.group < 1:
+            hint = "name how many elements each struct or vector has, or leave it out"
+            raise InvalidContractError(
+                f"'{argument.name}' comes in groups of {argument.group}", hint, ("argument", index)
+            )
     for dtype in contract.tolerance:
         if not dtype.is_float:
             path = ("tolerance", dtype.value)

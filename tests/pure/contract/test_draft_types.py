@@ -31,22 +31,26 @@ def test_a_type_is_what_the_source_makes_its_header_say(mode, dtype):
 
 
 @pytest.mark.parametrize(
-    ("struct", "dtype"),
+    ("struct", "group"),
     [
-        ("struct S { float x, y, z; };", DType.FLOAT32),
-        ("struct P { double2 at; double m[3]; }; typedef struct P S;", DType.FLOAT64),
-        ("struct S { __half x; __half2 y; S() {} };", DType.FLOAT16),
-        ("struct Edge { int from, to; }; struct S { Edge edges[2]; int n; };", DType.INT32),
+        ("struct S { float x, y, z; };", (DType.FLOAT32, 3)),
+        ("struct P { double2 at; double m[3]; }; typedef struct P S;", (DType.FLOAT64, 5)),
+        ("struct S { __half x, y; S() {} };", (DType.FLOAT16, 2)),
+        ("struct Edge { int from, to; }; struct S { Edge edges[2]; int n; };", (DType.INT32, 5)),
+        ("typedef float4 S;", (DType.FLOAT32, 4)),
+        ("typedef float S;", (DType.FLOAT32, 1)),
         ("struct S { float x; int n; };", None),
         ("struct S { float* x; float y; };", None),
         ("struct S { float x; virtual void f(); };", None),
         ("struct S;", None),
     ],
 )
-def test_a_struct_of_numbers_that_are_alike_is_as_good_as_these(struct, dtype):
+def test_a_struct_of_numbers_that_are_alike_is_as_good_as_these(struct, group):
     (contract,) = drafted(struct + "__global__ void k(S* s, int n) { if (threadIdx.x < n) s[threadIdx.x] = s[n]; }")
     asked = [question for question in contract.questions if "points to S" in question.text]
-    assert (contract.tensors[0].dtype, bool(asked)) == (dtype or DType.FLOAT32, dtype is None)
+    (tensor,) = contract.tensors
+    assert (tensor.dtype, tensor.group) == (group or (DType.FLOAT32, 1))
+    assert bool(asked) == (group is None)
 
 
 def test_explicit_instantiations_name_the_template_arguments():

@@ -42,6 +42,7 @@ def contracts(draw) -> Contract:
                 st.builds(
                     TensorArg, st.just(name), st.sampled_from(Role), st.sampled_from(DType),
                     st.lists(extents, max_size=3).map(tuple), st.sampled_from(Values), extents,
+                    optional=st.booleans(), group=st.integers(1, 4),
                 ),
             )
         )
@@ -89,6 +90,7 @@ def edit(written: str, old: str, new: str) -> str:
         ("rtol = 1e-05", "rtol = -1.0", "tolerance", "not negative"),
         ('type = "float"', 'tipe = "float"', "tipe", "unknown field of a scalar"),
         ('scalar = "factor"', 'scalar = "x"', "argument", "two arguments are called 'x'"),
+        ('bound = "n"', 'bound = "n"\ngroup = 0', "argument", "comes in groups of 0"),
         ('bound = "n"', 'bound = ""', "argument", "need a bound"),
         ("seed = 7", "seed = true", "seed", "not an integer"),
         ("seed = 7", 'seed = 7\ndevice_only = "yes"', "device_only", "not a boolean"),

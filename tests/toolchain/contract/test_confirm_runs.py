@@ -529,3 +529,18 @@ void scatter_points(int b, int n, int m, const float* grad, const int* idx, floa
     assert confirmation.contract.questions == ()
     assert (idx.bound, points.role, points.shape) == ("n", Role.INOUT, ("3 * b * n",))
     assert reference.because == ""
+
+
+def test_an_array_of_structs_has_no_part_of_one(judge):
+    confirmation, _ = judge("""
+struct Particle { float x, y, z, mass; };
+__global__ void moved(Particle* p, const Particle* by, float dt, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { p[i].x += dt * by[i].x; p[i].y += dt * by[i].y; p[i].mass = by[i].z; }
+}
+void move(Particle* p, const Particle* by, float dt, int n) { moved<<<(n + 127) / 128, 128>>>(p, by, dt, n); }
+""")
+    p, by = confirmation.contract.tensors
+    assert confirmation.contract.questions == ()
+    assert (p.role, p.shape, p.group) == (Role.INOUT, ("4 * n",), 4)
+    assert (by.role, by.shape) == (Role.IN, ("4 * n",))
