@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 
 import pytest
 
@@ -53,6 +54,23 @@ __global__ void grow(Given g) {
 def test_a_struct_within_a_struct_is_passed_by_its_fields(made, passed):
     found = translated(f"{NESTED} void f(float* y, int n, int m) {{ {made} grow<<<n, 64>>>(g); }}")
     assert f"grow[(n,)]({passed}, BLOCK_SIZE=64" in " ".join(found.split()).replace("( ", "(")
+
+
+SHAPE = "struct Pair { int rows, columns; };"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("Pair p = {n, 2}; p.rows = m;", "p_rows = m\nscale[(p_rows,)](y, x, 1.0, n"),
+        ("Pair p = {n, 2}, q = {m, 3}; if (m > n) p = q;", "p_rows = n\nif m > n:\n    p_rows = m\nscale[(p_rows,)]"),
+        ("Pair p{n, 2}; n = 7; ", "p_rows = n\nn = 7\nscale[(p_rows,)](y, x, 1.0, n"),
+        ("Pair p{n, 2}; ", "scale[(n,)](y, x, 1.0, n"),
+    ],
+)
+def test_fields_that_change_are_variables_of_their_own(body, lines):
+    source = f"{SHAPE} void f(float* y, float* x, int n, int m) {{ {body} scale<<<p.rows, 64>>>(y, x, 1.0f, n); }}"
+    assert lines in dedent(translated(source).split("\n", 2)[2])
 
 
 def test_memory_is_allocated_for_a_field():

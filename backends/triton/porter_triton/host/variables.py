@@ -12,7 +12,7 @@ from porter_triton.host.methods import options_of
 from porter_triton.host.scope import Closure, Context, KernelName
 from porter_triton.refusal import Refusal
 
-_INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING, Kind.TIME)
+_INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.NOTHING, Kind.TIME)
 
 
 def declare(cx: Context, variable: Variable) -> None:
@@ -94,10 +94,10 @@ def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
 
 
 def _record(cx: Context, name: str, type_: TypeName) -> Code | None:
-    """A struct of the source, a variable for each of its fields; None for any other type."""
-    if type_.pointers or not cx.unit.struct(cx.type(type_).name):
-        return None
+    """A struct of the source or a vector, a variable for each of its fields; None for any other type."""
     fields = records.fields(cx, cx.type(type_))
+    if not fields:
+        return None
     parts = tuple(_field(cx, f"{name}_{field.name}", field) for field in fields)
     return Code(name, Kind.RECORD, ctype=cx.type(type_), parts=parts, names=tuple(f.name for f in fields))
 
@@ -127,10 +127,30 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
         return
     if value.kind is Kind.POINTER and kind is Kind.SEQUENCE:
         kind = Kind.POINTER
+    if value.kind is Kind.RECORD:
+        cx.bind(variable.name, _with_fields(cx, variable, value))
+        return
     if value.kind in _INLINE or _is_alias(cx, variable, value):
         cx.bind(variable.name, value)
         return
     _named(cx, variable, value, kind if kind is not Kind.OTHER else value.kind)
+
+
+def _with_fields(cx: Context, variable: Variable, value: Code) -> Code:
+    """A struct: its fields are written where they are used if nothing sets them, or what they are made of, until then;
+    else they are variables.
+    """
+    changes = cx.changes_of(variable.name)
+    if not changes and all(map(cx.settled, records.leaves(value))):
+        return value
+    kind = value.ctype if variable.type.name == "auto" else variable.type
+    own = _record(cx, cx.python_name(variable.name), kind) if kind is not None else None
+    if own is None:
+        raise Refusal(variable.line, f"'{variable.name}' is a struct that changes, whose fields are not known")
+    for field, given in zip(records.leaves(own), records.leaves(value), strict=True):
+        cx.emit(f"{field.text} = {given.text}", field.text)
+        cx.changes[field.text] = changes
+    return own
 
 
 def _is_alias(cx: Context, variable: Variable, value: Code) -> bool:
