@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from porter.source.arithmetic_types import SPELLINGS, arithmetic, one_word
+from porter.source.parse import read_alone
 from porter.source.program import CType, Function, Param, Program
 from porter.source.text import Source
 from porter.syntax.nodes import Block, Expression, Literal, Name, TypeName, Variable
@@ -147,8 +148,9 @@ class DeclaredTypes:
     @cached_property
     def _types(self) -> Types:
         unit = read_unit(self.program, self.headers, self.program.defines)
-        macros = tuple(f"{macro.name}={macro.body}" for macro in self.program.macros if macro.params is None)
-        return Types(unit, macros)
+        programs = (*(read_alone(header).program for header in self.headers), self.program)
+        macros = (macro for program in programs for macro in program.macros if macro.params is None)
+        return Types(unit, tuple(f"{macro.name}={macro.body}" for macro in macros))
 
 
 def _base(found: TypeName, written: CType) -> str:

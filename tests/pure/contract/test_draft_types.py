@@ -53,6 +53,15 @@ def test_a_struct_of_numbers_that_are_alike_is_as_good_as_these(struct, group):
     assert bool(asked) == (group is None)
 
 
+def test_a_macro_of_a_header_is_the_type_that_it_stands_for():
+    header = Source(Path("op.h"), "#define DEVICE_IN const float*\n#define DEVICE_OUT float*\n")
+    text = """#include "op.h"
+    __global__ void k(DEVICE_IN x, DEVICE_OUT y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }
+    void run(DEVICE_IN x, DEVICE_OUT y, int n) { k<<<1, 64>>>(x, y, n); }"""
+    (contract,) = drafted(text, headers=(header,))
+    assert [(t.name, t.dtype) for t in contract.tensors] == [("x", DType.FLOAT32), ("y", DType.FLOAT32)]
+
+
 def test_explicit_instantiations_name_the_template_arguments():
     text = (
         "enum class Kind { PLAIN };\n"

@@ -91,10 +91,11 @@ __global__ void copied(Four* y, const Four* x) { y[threadIdx.x] = x[threadIdx.x]
 """
 
 
-def test_what_a_struct_of_alike_numbers_lies_in_is_a_tensor_of_these():
+@pytest.mark.parametrize("dtype", ["x.dtype().toScalarType()", "at::typeMetaToScalarType(x.dtype())"])
+def test_what_a_struct_of_alike_numbers_lies_in_is_a_tensor_of_these(dtype):
     found = translated(f"""{FOUR} torch::Tensor f(torch::Tensor x) {{
         TORCH_CHECK(x.layout() == torch::kStrided);
-        TORCH_CHECK(x.dtype().toScalarType() == torch::kHalf);
+        TORCH_CHECK({dtype} == torch::kHalf);
         auto y = torch::empty_like(x);
         copied<<<1, 32>>>(reinterpret_cast<Four*>(y.data_ptr()), reinterpret_cast<Four*>(x.data_ptr()));
         return y;

@@ -302,7 +302,8 @@ def test_a_launch_prints_when_it_has_ended(execute):
     text = """
     #include <cstdio>
     __global__ void k(int* out) { printf("k%d ", threadIdx.x); out[threadIdx.x] = 1; }
-    void f(int* out) { std::printf("a "); k<<<1, 2>>>(out); puts("b"); k<<<1, 1>>>(out); std::fputs("c", stdout); }
+    void f(int* out) { std::printf("a "); k<<<1, 2, 0, cudaStreamDefault>>>(out);
+        cudaStreamSynchronize(cudaStreamDefault); puts("b"); k<<<1, 1>>>(out); std::fputs("c", stdout); }
     """
     run = execute(text, [np.zeros(2, np.int32)], name="f", kind=EntryKind.POINTER)
     assert run.stdout == "a k0 k1 b\nk0 c"

@@ -98,3 +98,22 @@ def test_a_failed_check_is_a_fault_at_its_line(softmax: Executable, argument: Va
     line = next(i for i, content in enumerate(PATH.read_text().splitlines(), 1) if text in content)
     assert (fault.kind, fault.line) == (FaultKind.HOST_CHECK, line)
     assert message in fault.message
+
+
+def test_a_source_may_have_shuffles_of_pytorchs_names(build_cache: Path) -> None:
+    text = """
+#include <torch/extension.h>
+template <typename T>
+__device__ T WARP_SHFL_XOR(T value, int lane, int width = 32, unsigned int mask = 0xffffffff) {
+    return __shfl_xor_sync(mask, value, lane, width);
+}
+__global__ void summed(float* x) {
+    for (int lane = 16; lane > 0; lane /= 2) x[threadIdx.x] += WARP_SHFL_XOR(x[threadIdx.x], lane, 32, 0xffffffff);
+}
+void f(torch::Tensor x) { summed<<<1, 32>>>(x.data_ptr<float>()); }
+"""
+    wanted = BuildRequest(Source(Path("op.cu"), text), (), CUDA, (Callee(Entry(EntryKind.TORCH, "f")),), 32)
+    (built,) = build(wanted, build_cache)
+    assert isinstance(built, Executable), built.log
+    done = run(built, Job((TensorValue(DType.FLOAT32, (32,), np.ones(32, np.float32)),)))
+    assert done.outputs[0].storage.tolist() == [32] * 32

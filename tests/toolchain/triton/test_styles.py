@@ -77,6 +77,17 @@ __global__ void grouped(float* y, const float* x) {
 }
 void sums_of_groups(float* y, const float* x) { grouped<<<1, 64>>>(y, x); }
 
+__device__ uint3 place_of(const dim3 block, const dim3& extent, const uint3 thread) {
+  dim3 found(block.x * extent.x + thread.x, block.y * extent.y + thread.y);
+  return found;
+}
+__global__ void turned(float* y, const float* x, int rows, int columns) {
+  const dim3 at = place_of(blockIdx, blockDim, threadIdx);
+  if (at.x < columns && at.y < rows) y[at.x * rows + at.y] = x[at.y * columns + at.x];
+}
+void turns(float* y, const float* x, int rows, int columns) {
+  turned<<<dim3((columns + 7) / 8, (rows + 3) / 4), dim3(8, 4)>>>(y, x, rows, columns);
+}
 __global__ void doubled_by_a_grid(float* y, const float* x, int n) {
   auto grid = cooperative_groups::this_grid();
   for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) y[i] = 2.f * x[i] + grid.block_rank();
@@ -270,6 +281,11 @@ def test_reductions_of_warps_by_an_operation_that_tells_left_from_right(run, som
 def test_groups_by_their_bare_names(run):
     found = run("sums_of_groups", np.zeros(9, np.float32), X[:64])[0]
     assert np.allclose(found, [X[:64].sum(), *X[:64].reshape(8, 8).sum(1)], atol=1e-5)
+
+
+def test_coordinates_as_values(run):
+    found = run("turns", np.zeros(126, np.float32), X[:126], 9, 14)[0]
+    assert np.array_equal(found.reshape(14, 9), X[:126].reshape(9, 14).T)
 
 
 def test_ranks_within_a_grid(run):

@@ -109,6 +109,11 @@ BUILT_IN: dict[str, Record] = {
 }
 
 
+def are_extents(one: Record, other: Record) -> bool:
+    """Returns whether one is `dim3` and the other `uint3`, which CUDA makes of each other."""
+    return {one.name, other.name} == {"dim3", "uint3"}
+
+
 def size_of(type_: CType) -> int:
     """The size in bytes, as the device's compiler lays types out."""
     match type_:

@@ -16,7 +16,7 @@ from porter.ir.simt.builder import (
     resolve,
     tuples,
 )
-from porter.ir.simt.builder.c_types import ArrayOf, CType, PointerTo, Record, Void
+from porter.ir.simt.builder.c_types import ArrayOf, CType, PointerTo, Record, Void, are_extents
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Closure, Elements, Fields, FunctionName, Held, Nothing, Number, Place, RValue
@@ -210,7 +210,8 @@ def converted(b: Builder, found: RValue, type_: CType, line: int) -> RValue:
         if isinstance(type_, Record):
             if found.type == type_:
                 return found
-            if unqualified(found.type.name) == unqualified(type_.name) and len(found.parts) == len(type_.fields):
+            is_alike = unqualified(found.type.name) == unqualified(type_.name) and len(found.parts) == len(type_.fields)
+            if is_alike or are_extents(found.type, type_):
                 return Fields(type_, found.parts)
             return _made_of(b, type_, found, line)
         return arithmetic.convert(b, converted_struct(b, found, type_), type_)

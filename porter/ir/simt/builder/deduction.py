@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter.ir.simt.builder import resolve
-from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, PointerTo, Record, spelled
+from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, PointerTo, Record, are_extents, spelled
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.types import Scalar
@@ -168,7 +168,8 @@ def _fit(wanted: CType, given: CType, *, is_open: bool) -> int:
     if isinstance(wanted, Record) and isinstance(given, Record):
         if unqualified(wanted.name) == unqualified(given.name) and _has_arguments_of(wanted, given):
             return _EXACT
-        return 0 if wanted.constructors(1) or given.conversions else _NEVER
+        converts = are_extents(wanted, given) or wanted.constructors(1) or given.conversions
+        return 0 if converts else _NEVER
     if isinstance(wanted, PointerTo) and isinstance(given, PointerTo):
         is_void = wanted.element == VOID
         return _KIND if is_void else _NEVER

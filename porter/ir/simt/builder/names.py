@@ -59,7 +59,7 @@ def place(b: Builder, node: Name) -> Place:
         return Held(Number(b.emitter.constant(value, type_), type_))
     if plain in _COORDINATES:
         parts = tuple((axis, _coordinate(b, plain, axis)) for axis in "xyz")
-        return Held(Fields(BUILT_IN["uint3"], parts))
+        return Held(Fields(BUILT_IN["dim3" if plain.endswith("Dim") else "uint3"], parts))
     owner = b.owners[-1]
     found = static_member(b, owner, node.name) if owner is not None else None
     found = found or _inherited(b, node)

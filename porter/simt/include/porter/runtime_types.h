@@ -133,8 +133,10 @@ using cudaHostFn_t = void (*)(void*);
 inline const cudaStream_t cudaStreamLegacy = reinterpret_cast<cudaStream_t>(0x1);
 inline const cudaStream_t cudaStreamPerThread = reinterpret_cast<cudaStream_t>(0x2);
 
+#define cudaStreamDefault 0x00  // a stream, too, where one is wanted: no enumerator is a null pointer
+
 enum : unsigned int {
-    cudaStreamDefault = 0, cudaStreamNonBlocking = 1,
+    cudaStreamNonBlocking = 1,
     cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4,
     cudaEventRecordDefault = 0, cudaEventWaitDefault = 0,
     cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4,

@@ -75,12 +75,14 @@ inline int GET_BLOCKS(std::int64_t n, std::int64_t threads = CUDA_NUM_THREADS) {
 }  // namespace detail
 }  // namespace at::cuda
 
-// Shuffles of a type the hardware could not move at once are fine here: `exchange` takes any.
+// Shuffles of a type the hardware could not move at once are fine here: `exchange` takes any. A source that does not
+// include PyTorch's may have functions of the same names: whose operand is of one type, as in PyTorch, is preferred.
 #define PORTER_TORCH_SHUFFLE(name, function, Operand) \
-    template <class T> \
-    inline T name(T value, Operand operand, int width = warpSize, \
+    template <class T, class Given> \
+    inline T name(T value, Given given, int width = warpSize, \
                   porter::simt::LaneMask mask = porter::simt::FULL_MASK, \
                   porter::simt::Where where = porter::simt::Where::here()) { \
+        const Operand operand = given; \
         return function(mask, value, operand, width, where); \
     }
 PORTER_TORCH_SHUFFLE(WARP_SHFL, __shfl_sync, int)
