@@ -83,6 +83,15 @@ class DeclaredTypes:
         inside = self._members(found) if found is not None and not found.pointers else None
         return tuple(inside) if inside and len({member.name for member in inside}) == len(inside) else None
 
+    def alignment_bytes(self, kind: CType, scope: tuple[str, ...]) -> int | None:
+        """Returns what the class `kind` says that its addresses are multiples of: 1 where it says nothing, None where
+        the number is not known.
+        """
+        found = self._class(kind, scope, _NOTHING)
+        definition = next(self._types.definitions(found.name, found.arguments), None) if found is not None else None
+        stated = definition[0].aligned if definition is not None else None
+        return 1 if stated is None else self.extent(stated)
+
     def methods(self, kind: CType, scope: tuple[str, ...], given: Mapping[str, str]) -> Iterator[Block]:
         """Yields the bodies of the methods that a class of the program has, and of those it inherits."""
         pending = [found] if (found := self._class(kind, scope, given)) is not None else []

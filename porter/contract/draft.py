@@ -259,7 +259,7 @@ class _Drafter:
         return TensorArg(param.name, role, dtype, shape, values, bound, optional=optional, group=group)
 
     def _inside(self, param: Param) -> tuple[DType | None, int]:
-        """What numbers lie in each struct or vector that `param` points to, if alike, and how many; else one."""
+        """Returns the type of the numbers in each struct or vector that `param` points to, and how many there are."""
         return elements(self.usage, self.function, param) or (None, 1)
 
     def _is_of_streams(self, param: Param, type_: CType) -> bool:

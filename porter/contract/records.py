@@ -24,6 +24,7 @@ from porter.syntax.nodes import Variable
 _VECTOR = re.compile(r"(?P<sign>u?)(?P<number>char|short|int|longlong|long|float|double)(?P<count>[1-4])")
 _COMPONENTS = "xyzw"
 _MOST_FIELDS = 24
+_WIDEST_BYTES = 16  # that the addresses of a vector are multiples of
 _NOTHING: Mapping[str, str] = {}
 
 
@@ -51,7 +52,31 @@ def elements(usage: Usage, function: Function, param: Param) -> tuple[DType, int
     found = tuple(_fields(usage, param, value, function.scope)) if type_.pointers == 1 else ()
     types = {None if field.type.pointers else element_type(field.type.base) for field in found}
     only = types.pop() if len(types) == 1 else None
-    return (only, len(found)) if only is not None else None
+    if only is None or _layout(usage, value, function.scope) is None:
+        return None
+    return only, len(found)
+
+
+def _layout(usage: Usage, type_: CType, scope: tuple[str, ...] = ()) -> tuple[int, int] | None:
+    """Returns the bytes of a value of a type, and what its addresses are multiples of; None where these are not known,
+    and where something lies between its numbers.
+    """
+    if vector := _VECTOR.fullmatch(type_.base):
+        number = arithmetic(vector["number"].replace("longlong", "long long"))
+        assert number is not None
+        bytes_, count = number.bytes, int(vector["count"])
+        return bytes_ * count, bytes_ * count if count in (2, 4) and bytes_ * count <= _WIDEST_BYTES else bytes_
+    if (number := arithmetic(type_.base)) is not None:
+        return number.bytes, number.bytes
+    at, alignment = 0, usage.types.alignment_bytes(type_, scope)
+    for field in usage.types.members(type_, scope) or ():
+        base = instance(field.type)
+        inner = _layout(usage, usage.types.followed(CType(base, base)))
+        if inner is None or alignment is None or at % inner[1]:
+            return None
+        at += inner[0] * prod(usage.types.extent(extent) or 0 for extent in field.extents)
+        alignment = max(alignment, inner[1])
+    return (at, alignment) if at and alignment is not None and at % alignment == 0 else None
 
 
 def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:

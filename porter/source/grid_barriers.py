@@ -1,4 +1,4 @@
-"""Where all blocks of a grid wait for each other, by the tokens of a file."""
+"""Finds where all blocks of a grid wait for each other, by the tokens of a file."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _simple(cx: Context, node: Statement) -> None:
 
 
 def _step_ahead(cx: Context) -> None:
-    """What a loop does at the end of each turn, ahead of a `continue`; what it sets is still to be set at that end."""
+    """Emits the step of the loop ahead of a `continue`; what it sets counts as still to be set at the end of a turn."""
     if cx.steps and (step := cx.steps[-1]) is not None:
         to_come = dict(cx.changes)
         evaluate(cx, step)
