@@ -35,7 +35,7 @@ def test_a_type_is_what_the_source_makes_its_header_say(mode, dtype):
     [
         ("struct S { float x, y, z; };", (DType.FLOAT32, 3)),
         ("struct P { double2 at; double m[4]; }; typedef struct P S;", (DType.FLOAT64, 6)),
-        ("struct P { double2 at; double m[3]; }; typedef struct P S;", None),
+        ("struct S { double2 at; double m[3]; };", None),
         ("struct S { __half x, y; S() {} };", (DType.FLOAT16, 2)),
         ("struct Edge { int from, to; }; struct S { Edge edges[2]; int n; };", (DType.INT32, 5)),
         ("typedef float4 S;", (DType.FLOAT32, 4)),
