@@ -41,7 +41,7 @@ _CARRIERS = re.compile(r"(?:(?:std|c10|at|torch)::)?(?:optional|vector|ArrayRef)
 _SCALARS = re.compile(r"(?:(?:c10|at|torch)::)?Scalar")
 _OF_DEVICE = r"SetDevice\((?:\(int\))?{0}\)"
 # As how far a number is shifted an integer numbers a bit; another one than the lowest tells `1 << bit` from `bit`.
-_SHIFT = r"(?<![<>])(?:<<|>>)(?![<>])\(*{0}\b"  # no part of a launch
+_SHIFT = r"(?<![<>])(?:<<|>>)(?![<>])\(*(?:\d+-)?{0}\b"  # no part of a launch
 _BIT = "2"
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
@@ -205,12 +205,18 @@ def _integer(usage: Usage, function: Function, param: Param, number: ArithmeticT
 
 
 def _numbers_a_bit(usage: Usage, function: Function, name: str) -> bool:
-    """Returns whether all that code does with an integer is to shift by it, or by it and a constant."""
+    """Returns whether a device shifts by an integer, or all that code does with it is to shift by it; or by it and a
+    constant.
+
+    Host code prints its sizes with the same operator.
+    """
     shifts = 0
     for inner, alias in passed_on(usage, function, name):
         body, escaped = usage.body(inner), re.escape(alias)
         handed = sum(1 for _, args in body.calls for a in args if is_name(a, alias))
         found = len(re.findall(_SHIFT.format(escaped), written(body.words)))
+        if found and "host" not in inner.space:
+            return True
         if len(re.findall(rf"(?<![\w.]){escaped}\b", written(body.words))) > found + handed:
             return False
         shifts += found

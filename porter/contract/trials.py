@@ -27,6 +27,7 @@ _TROUBLE = frozenset(
     (
         FaultKind.OUT_OF_BOUNDS,
         FaultKind.MISALIGNED,
+        FaultKind.SHIFTED,
         FaultKind.LAUNCH,
         FaultKind.HOST_CHECK,
         FaultKind.CRASH,

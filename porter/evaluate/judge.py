@@ -32,9 +32,13 @@ _UNACQUIRED = (
     "the order of memory between blocks was not executed: {} reads what another block stored, with no __threadfence() "
     "after the atomic by which it learned of it"
 )
-_UNFIT = (
-    "the original makes whole numbers of floats that their type does not hold{}; what comes of these only CUDA defines"
-)
+# What only CUDA defines.
+_OPEN = {
+    FaultKind.UNFIT: "the original makes whole numbers of floats that their type does not hold{}; what comes of these "
+    "only CUDA defines",
+    FaultKind.SHIFTED: "the original shifts numbers by at least as many bits as they have{}; what comes of these only "
+    "CUDA defines",
+}
 # An element type that host code refuses is none that the port has, whatever others the original takes.
 _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
 _ALL_TYPES = "{} (--dtype names those that it is for)"
@@ -111,7 +115,7 @@ class _Trial:
         self._is_trusted = is_trusted
         self.excused = frozenset(finding.code for finding in reference.findings)
         self.checked: list[Checked] = []
-        self.said: dict[str, str] = dict(_open_conversions(reference))
+        self.said: dict[str, str] = dict(_left_open(reference))
         self.not_taken: dict[str, str] = {}
         self.launched = False
         self.coverage = NOT_MEASURED
@@ -261,12 +265,13 @@ def _unseen(contract: Contract, run: Run) -> str:
     return f"buffers were compared after the first {kept} of {launches} launches, then only what it prints"
 
 
-def _open_conversions(reference: Reference) -> Iterator[tuple[str, str]]:
-    """Yields what has to be said of conversions in the original to which only CUDA gives an answer."""
-    found = [f for f in reference.findings if f.code == code_of(FaultKind.UNFIT)]
-    if found:
+def _left_open(reference: Reference) -> Iterator[tuple[str, str]]:
+    """Yields what has to be said of arithmetic in the original to which only CUDA gives an answer."""
+    for kind, told in _OPEN.items():
+        found = [f for f in reference.findings if f.code == code_of(kind)]
         lines = ", ".join(str(f.span.line) for f in found if f.span is not None)
-        yield _UNFIT, _UNFIT.format(f" (line {lines})" if lines else "")
+        if found:
+            yield told, told.format(f" (line {lines})" if lines else "")
 
 
 def _unacquired(run: Run, excused: frozenset[str]) -> str:

@@ -30,6 +30,7 @@ _CODES: Mapping[FaultKind, str] = {
     FaultKind.UNPUBLISHED: "PORT4016",
     FaultKind.UNACQUIRED: "PORT4017",
     FaultKind.UNFIT: "PORT4018",
+    FaultKind.SHIFTED: "PORT4019",
     FaultKind.LIBRARY: "PORT6001",
     FaultKind.DECOY: "PORT6002",
     FaultKind.RESULT: "PORT6003",
@@ -47,6 +48,7 @@ _DAMNING = frozenset(
 # What sizes that nobody stated may be the reason for: a launch, an assertion or a vector load that wants others.
 OF_SIZES = (FaultKind.LAUNCH, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
 DIVIDED = "an integer division by zero"  # as the executor says it; a device has no signal for it
+OF_NUMBERS = (FaultKind.UNFIT, FaultKind.SHIFTED)  # what inputs other than the usual ones may be the reason for
 _OF_ARRAY = "of an array of type"  # as the executor says it; the source states how large such an array is
 RACED = _CODES[FaultKind.RACE]
 LEFT_BOUNDS = _CODES[FaultKind.OUT_OF_BOUNDS]

@@ -16,7 +16,7 @@ from porter.contract.compare import compare
 from porter.contract.contract import Contract, Distribution, EntryKind, Workload
 from porter.contract.garbage import GARBAGE, POISONS, is_fresh, only_poison
 from porter.findings import Finding
-from porter.oracle.faults import Observed, findings_of, named, observation, outgrows_array
+from porter.oracle.faults import OF_NUMBERS, Observed, findings_of, named, observation, outgrows_array
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text, on_any_device
@@ -226,7 +226,7 @@ class _Examiner:
 
     def _collect(self, run: Run, workload: Workload) -> None:
         is_usual = workload.distribution is Distribution.DECLARED
-        faults = tuple(fault for fault in run.faults if is_usual or fault.kind is not FaultKind.UNFIT)
+        faults = tuple(fault for fault in run.faults if is_usual or fault.kind not in OF_NUMBERS)
         outgrown = [fault for fault in faults if outgrows_array(fault) and self._is_chosen(workload)]
         # What was overwritten behind an array may crash it: that comes of the same sizes.
         self.observed += [self._observation(fault, workload) for fault in (outgrown if self.fitted else ()) or faults]

@@ -227,6 +227,7 @@ class FaultKind(StrEnum):
         "not acquired"  # a read of what another block stored, with no fence after the atomic by which it learned of it
     )
     UNFIT = "number out of range"  # a float becomes a whole number of a type that does not hold it
+    SHIFTED = "shift out of range"  # by at least as many bits as the number has
     STOPPED = "grid that stops growing"  # of a call that is not executed: as large as in a smaller call
 
 

@@ -178,6 +178,16 @@ def test_a_number_of_blocks_numbers_no_bit():
     assert run.symbols == ("rows", "n")
 
 
+def test_what_a_device_shifts_by_is_no_size_whatever_else_is_done_with_it():
+    (contract,) = drafted("""
+    __global__ void cut(float* x, int bits, long n) {
+        int mask = ~(0xff >> bits), left = (1 << (23 - bits)) + bits;
+        if (threadIdx.x < n) x[threadIdx.x] *= mask + left;
+    }
+    void run(float* x, int bits, long n) { std::cout << n; cut<<<1, 64>>>(x, bits, n); }""")
+    assert contract.symbols == ("n",)
+
+
 def test_an_integer_that_numbers_a_bit_or_a_device_is_no_size():
     kernel = "__global__ void flip(float* x, int bit, long n) { if (threadIdx.x < n) x[threadIdx.x ^ 1 << bit] *= -1; }"
     host = "void run(float* x, int bit, long n, int device) { cudaSetDevice(device); flip<<<1, 64>>>(x, bit, n); }"

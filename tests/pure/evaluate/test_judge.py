@@ -128,6 +128,13 @@ def test_conversions_that_only_cuda_defines_are_named_where_usual_inputs_need_th
     assert not silent.caveat
 
 
+def test_shifts_that_only_cuda_defines_are_named():
+    far = Fault(FaultKind.SHIFTED, "k.cu", 1, "k", "'int' is shifted by 32 bits")
+    told = judge(examine(CONTRACT, PROGRAM, lambda job: replace(honest(job), faults=(far,))), (Candidate(64, honest),))
+    assert isinstance(told, Verified)
+    assert told.caveat.startswith("the original shifts numbers by at least as many bits as they have (line 1)")
+
+
 def test_what_two_verdicts_leave_out_is_said_once():
     both = Verified((), "a is not run; b is empty").joined(Verified((), "b is empty; c is late"))
     assert both.caveat == "a is not run; b is empty; c is late"

@@ -35,6 +35,7 @@ enum class FaultKind : std::uint8_t {
     UNPUBLISHED,  // a store of another block that no fence orders before the atomic which tells of it
     UNACQUIRED,  // a read of what another block wrote that no fence orders behind that atomic
     UNFIT,  // a float that becomes a whole number of a type which does not hold it
+    SHIFTED,  // a shift by at least as many bits as the number has
 };
 
 // A place in the user's source. As the default of a parameter, `Where::here()` names the line of the call.
