@@ -11,6 +11,7 @@ from porter.contract.expressions import evaluate, names_in
 from porter.contract.fit import bound_by
 from porter.contract.probed import Probed
 from porter.contract.questions import unknown_bounds
+from porter.contract.records import symbol
 from porter.contract.trials import Trials, troubled
 
 _BOUND = "_bound"
@@ -43,20 +44,20 @@ def found_bounds(probed: Probed, trials: Trials) -> dict[str, str]:
     fits = probed.fits
     sizes = [p.sizes for p in probed.probes]
     unknown = [s for t in unknown_bounds(probed.before) if (s := _symbol(t)) in probed.contract.symbols]
-    for symbol in unknown:
-        if any(f is not None and f.exact and _is_factor(symbol, f.text) for f in fits.values()):
+    for bound in unknown:
+        if any(f is not None and f.exact and _is_factor(bound, f.text) for f in fits.values()):
             continue
-        if all(f is not None and f.exact and symbol not in names_in(f.text) for f in fits.values()):
-            others = {s: "1" for s in unknown if s != symbol} | found
-            found |= _largest(with_bounds(probed.contract, others), trials, symbol, sizes[0])
+        if all(f is not None and f.exact and bound not in names_in(f.text) for f in fits.values()):
+            others = {s: "1" for s in unknown if s != bound} | found
+            found |= _largest(with_bounds(probed.contract, others), trials, bound, sizes[0])
             continue
-        unexplained = [n for n, f in fits.items() if f is None or not f.exact or symbol in names_in(f.text)]
+        unexplained = [n for n, f in fits.items() if f is None or not f.exact or bound in names_in(f.text)]
         seen = [probed.extents(name) for name in unexplained]
         choices = [s for s in probed.before.symbols if s not in found.values()]
-        fitting = (s for s in choices if any(bound_by(s, symbol, extents, sizes) for extents in seen))
+        fitting = (s for s in choices if any(bound_by(s, bound, extents, sizes) for extents in seen))
         stands_for = next(fitting, choices[-1] if choices else "")
         if stands_for:
-            found[symbol] = stands_for
+            found[bound] = stands_for
     return found
 
 
@@ -68,13 +69,13 @@ def largest_bounds(contract: Contract, trials: Trials, sizes: Mapping[str, int])
     """
     found: dict[str, str] = {}
     unknown = [_symbol(t) for t in contract.tensors if _symbol(t) in contract.symbols]
-    for symbol in unknown:
-        others = {s: "1" for s in unknown if s != symbol} | found
-        found |= _largest(with_bounds(contract, others), trials, symbol, sizes)
+    for bound in unknown:
+        others = {s: "1" for s in unknown if s != bound} | found
+        found |= _largest(with_bounds(contract, others), trials, bound, sizes)
     return found if len(found) == len(unknown) else {}
 
 
-def _largest(contract: Contract, trials: Trials, symbol: str, sizes: Mapping[str, int]) -> dict[str, str]:
+def _largest(contract: Contract, trials: Trials, bound: str, sizes: Mapping[str, int]) -> dict[str, str]:
     """The largest size, or product of a few, that indices may reach without leaving tensors of known extents.
 
     Tried from the smallest on, until one leaves them: what goes far beyond may lie in another tensor. Where nothing
@@ -84,17 +85,17 @@ def _largest(contract: Contract, trials: Trials, symbol: str, sizes: Mapping[str
     products = (" * ".join(factors) for count in (1, 2) for factors in combinations(plain, count))
     reached = ""
     for choice in sorted(products, key=lambda text: (evaluate(text, sizes), -text.count("*"))):
-        trial = with_bounds(contract, {symbol: choice})
+        trial = with_bounds(contract, {bound: choice})
         if troubled(trials.probe(trial, {s: n for s, n in sizes.items() if s in trial.symbols})):
-            return {symbol: reached} if reached else {}
+            return {bound: reached} if reached else {}
         reached = choice
-    return {symbol: max(plain, key=lambda s: sizes[s])} if plain else {}
+    return {bound: max(plain, key=lambda s: sizes[s])} if plain else {}
 
 
 def _symbol(tensor: TensorArg) -> str:
-    return f"{tensor.name}{_BOUND}"
+    return symbol(tensor.name) + _BOUND
 
 
-def _is_factor(symbol: str, text: str) -> bool:
-    """Returns whether an extent is a plain product with `symbol` in it."""
-    return symbol in names_in(text) and not any(c in text for c in "+-/")
+def _is_factor(bound: str, text: str) -> bool:
+    """Returns whether an extent is a plain product with `bound` in it."""
+    return bound in names_in(text) and not any(c in text for c in "+-/")

@@ -54,7 +54,7 @@ from porter.contract.questions import (
     scalar_question,
     sizes_question,
 )
-from porter.contract.records import elements, fields, symbol
+from porter.contract.records import symbol
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.shares import Share, evenly, shares
@@ -204,7 +204,7 @@ class _Drafter:
     def _arguments(self) -> tuple[Argument, ...]:
         """The arguments in call order: of a struct that is passed by value those of its fields."""
         function, given = self.function, self.template
-        handed = ((i, p, fields(self.usage, function, p, given)) for i, p in enumerate(function.params))
+        handed = ((i, p, self.usage.records.fields(function, p, given)) for i, p in enumerate(function.params))
         return tuple(self._argument(field, i) for i, param, inner in handed for field in inner or (param,))
 
     def _argument(self, param: Param, index: int) -> Argument:
@@ -260,7 +260,7 @@ class _Drafter:
 
     def _inside(self, param: Param) -> tuple[DType | None, int]:
         """Returns the type of the numbers in each struct or vector that `param` points to, and how many there are."""
-        return elements(self.usage, self.function, param) or (None, 1)
+        return self.usage.records.elements(self.function, param) or (None, 1)
 
     def _is_of_streams(self, param: Param, type_: CType) -> bool:
         """Returns whether a pointer leads to an array of streams, if only by what a `void*` is taken for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from porter.contract.objects import takes_objects
 from porter.contract.pointers import is_buffer, is_words
-from porter.contract.records import fields
 from porter.contract.usage import Usage
 from porter.errors import UsageError
 from porter.source.program import Function, Program
@@ -103,7 +102,7 @@ def _gives(usage: Usage, function: Function) -> bool:
     """Returns whether a call leaves something that could be compared: a benchmark without arguments keeps all to
     itself, and so does a part of a program that is handed its words.
     """
-    handed = [field for p in function.params for field in fields(usage, function, p) or (p,)]
+    handed = [field for p in function.params for field in usage.records.fields(function, p) or (p,)]
     types = [usage.types.of(p, function) for p in handed]
     buffers = any(is_buffer(t) and not is_words(t) for t in types)
     words = any(map(is_words, types))

@@ -7,7 +7,6 @@ from itertools import pairwise
 from porter.contract.elements import element_type
 from porter.contract.optional import is_optional
 from porter.contract.pointers import is_buffer
-from porter.contract.records import fields
 from porter.contract.scalars import Unsupported, scalar
 from porter.contract.usage import Usage
 from porter.source.program import CType, Function, Param
@@ -25,7 +24,7 @@ def takes_objects(usage: Usage, function: Function) -> bool:
 
 def _is_object(usage: Usage, function: Function, param: Param) -> bool:
     type_ = usage.types.of(param, function)
-    if type_.base.startswith(_OF_LIBRARIES) or fields(usage, function, param):
+    if type_.base.startswith(_OF_LIBRARIES) or usage.records.fields(function, param):
         return False
     if type_.pointers:
         return _is_followed(usage, function, param, type_)

@@ -16,8 +16,10 @@ from porter.contract.equalities import Equalities
 from porter.contract.expressions import free_names, render
 from porter.contract.indexing import Indices
 from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, root_of
+from porter.contract.records import Records, symbol
 from porter.contract.requirements import requirements
-from porter.contract.syntax import Node, Number
+from porter.contract.syntax import Name, Node, Number
+from porter.contract.unfolding import unfolded
 from porter.source.dispatch import DispatchMacros
 from porter.source.dispatch import aliases as dispatched_aliases
 from porter.source.lexer import TokenKind
@@ -110,6 +112,11 @@ class Usage:
     def types(self) -> DeclaredTypes:
         """The types that functions of the program and its headers are declared with."""
         return DeclaredTypes(self.program, self.headers)
+
+    @cached_property
+    def records(self) -> Records:
+        """The structs that its functions are handed."""
+        return Records(self.types, self.enumerations)
 
     @cached_property
     def enumerations(self) -> Mapping[str, tuple[int, ...]]:
@@ -260,9 +267,11 @@ class _Reader:
     def __init__(self, usage: Usage, function: Function) -> None:
         self.usage = usage
         self.function = function
-        self.body = usage.body(function)
-        params = (replace(p, type=usage.types.of(p, function)) for p in function.params if p.name)
-        self.buffers = {p.name: p for p in params if is_buffer(p.type)}
+        self.unfolded = unfolded(usage.body(function), usage.records, function)
+        self.body = self.unfolded.body
+        params = [replace(p, type=usage.types.of(p, function)) for p in function.params if p.name]
+        named = {**{p.name: p for p in params}, **self.unfolded.fields}
+        self.buffers = {name: p for name, p in named.items() if is_buffer(p.type)}
         self.aliases: Mapping[str, str] = aliases(self.body, self.buffers)
 
     def uses(self) -> Iterator[tuple[str, Use]]:
@@ -275,8 +284,10 @@ class _Reader:
             indices = Indices(name, self.body, self.aliases, integers=holds_integers(param.type.base))
             found[name] = found[name].joined(indices.use()).joined(Use(equals=equalities.bounds(name)))
         for name, use in found.items():
-            const = self.buffers[name].type.const
-            yield name, replace(use, writes=False, accumulates=False, reads=True) if const else use
+            param = self.buffers[name]
+            named = replace(use, indexes=frozenset(self.buffers[other].name for other in use.indexes))
+            read_only = replace(named, writes=False, accumulates=False, reads=True)
+            yield param.name, read_only if param.type.const else named
 
     def _accesses(self) -> Iterator[tuple[str, Use]]:
         words = self.body.words
@@ -295,26 +306,34 @@ class _Reader:
         """Yields what functions this one calls do to the buffers it hands them."""
         for place, name, arguments in self.body.sites:
             roots = [self.aliases.get(root_of(a), "") for a in arguments]
-            if not any(roots):
+            structs = [a.name in self.unfolded.structs for a in arguments if isinstance(a, Name)]
+            if not any(roots) and not any(structs):
                 continue
             callee = self.usage.callee(name, len(arguments))
             if callee is None:
                 yield from self._unknown(place, name, roots)
                 continue
-            inner = self.usage.of(callee)
-            names = {p.name: r for p, r in zip(callee.params, roots, strict=False)}
-            for param, owner in zip(callee.params, roots, strict=False):
-                if owner and param.name in inner:
-                    use = inner[param.name]
+            inner, given = self.usage.of(callee), self._given(callee, arguments)
+            names = {inside: self.aliases.get(root_of(node), "") for inside, node in given.items()}
+            for inside, use in inner.items():
+                if owner := names.get(inside):
                     indexed = frozenset(names[q] for q in use.indexes if names.get(q))
-                    bounds, equals = (self._outside(u, callee, arguments) for u in (use.bounds, use.equals))
+                    bounds, equals = (self._outside(u, given) for u in (use.bounds, use.equals))
                     yield owner, replace(use, indexes=indexed, bounds=bounds, equals=equals)
 
+    def _given(self, callee: Function, arguments: tuple[Node | None, ...]) -> Mapping[str, Node | None]:
+        """Returns what the parameters of `callee` are given, and the fields of structs among them."""
+        found: dict[str, Node | None] = {}
+        for param, node in zip(callee.params, arguments, strict=False):
+            found[param.name] = node
+            fields = self.unfolded.structs.get(node.name, {}) if isinstance(node, Name) else {}
+            found.update((f"{param.name}{path}", Name(field)) for path, field in fields.items())
+        return found
+
     @staticmethod
-    def _outside(bounds: tuple[str, ...], callee: Function, arguments: tuple[Node | None, ...]) -> tuple[str, ...]:
-        """Bounds in terms of the parameters of `callee`, in those of this function."""
-        given = {p.name: a for p, a in zip(callee.params, arguments, strict=False)}
-        known = {name: node for name, node in given.items() if node is not None}
+    def _outside(bounds: tuple[str, ...], given: Mapping[str, Node | None]) -> tuple[str, ...]:
+        """Bounds in terms of the parameters of a callee, in those of this function."""
+        known = {symbol(name): node for name, node in given.items() if node is not None}
         nodes = (quietly(bound) for bound in bounds)
         return tuple(render(substitute(n, known, 1)) for n in nodes if n is not None and free_names(n) <= known.keys())
 

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, Entry, EntryKind
-from porter.contract.records import fields
 from porter.contract.usage import Usage
 from porter.dialect import CUDA, Dialect
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
@@ -110,7 +109,7 @@ class SourcePort:
 
 def _signature(usage: Usage, function: Function) -> Signature:
     """The signature of a C++ function, which takes the fields of a struct one by one."""
-    taken = [field for p in function.params for field in fields(usage, function, p) or (p,)]
+    taken = [field for p in function.params for field in usage.records.fields(function, p) or (p,)]
     return Signature(tuple(p.name for p in taken), sum(not p.default for p in taken))
 
 
