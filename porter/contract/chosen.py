@@ -73,17 +73,24 @@ def _races(run: Run) -> bool:
 
 
 def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
-    """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole."""
+    """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole.
+
+    Sizes at which threads race come last.
+    """
     fresh = [w for w in large_workloads(contract, fixed) if all(w.sizes != known.sizes for known in contract.workloads)]
 
     def fast(workload: Workload) -> bool:
         return trials.exact(contract, workload.sizes).seconds < _SLOW_S
 
     # From below: where a size is that of the grid, too, the largest take a thousand times as long.
+    racing = list[Workload]()
     for workload in reversed(list(takewhile(fast, reversed(fresh)))):
-        run = trials.exact(contract, workload.sizes)
-        if run.finished and run.launches and trials.clean(contract, workload.sizes):
-            yield workload
+        if _runs(trials, contract, workload.sizes):
+            if _races(trials.exact(contract, workload.sizes)):
+                racing.append(workload)
+            else:
+                yield workload
+    yield from racing
 
 
 def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
@@ -94,16 +101,15 @@ def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Wor
             if any(taken(side, sizes) for sizes in known):
                 continue
             limited = replace(contract, conditions=(*contract.conditions, side))
-            found = next(
-                (s for s in _sizes_of(limited, side, fixed) if s is not None and _runs(trials, limited, s)), None
-            )
+            tried = (s for s in islice(_sizes_of(limited, side, fixed), _MOST_SIZES) if s is not None)
+            found = _sound(tried, limited, trials)
             if found is not None:
                 known.append(found)
                 yield branching(side, found)
 
 
 def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[dict[str, int] | None]:
-    """Sizes on that side: what it is about beyond a block, the rest small; else those of a probe.
+    """Sizes on that side: what it is about beyond a block, the rest small; else those of a probe, and rounder ones.
 
     Just across, a row of 37 is one warp still, and what goes wrong among several is not seen.
     """
@@ -111,6 +117,20 @@ def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[dict[str, 
     yield choose_sizes(limited, fixed, {**limited.workloads[0].sizes, **wide})
     for attempt in _PROBES:
         yield probe_sizes(limited, frozenset(), fixed, attempt, 0)
+    for demands in divisibilities(limited):
+        rounder = replace(limited, conditions=(*limited.conditions, *demands))
+        yield probe_sizes(rounder, frozenset(), fixed, _PROBES[0], 0)
+
+
+def _sound(tried: Iterator[Sizes], contract: Contract, trials: Trials) -> Sizes | None:
+    """Returns the first of the sizes at which the original is clean and no threads race, else the first clean ones."""
+    clean = None
+    for sizes in tried:
+        if _runs(trials, contract, sizes):
+            if not _races(trials.exact(contract, sizes)):
+                return sizes
+            clean = clean or sizes
+    return clean
 
 
 def _runs(trials: Trials, contract: Contract, sizes: Sizes) -> bool:

@@ -287,6 +287,25 @@ extern "C" void run_twice(float* y, const float* x, int n) {
     assert reference.because == ""
 
 
+def test_a_side_of_a_branch_is_run_at_sizes_at_which_its_threads_do_not_race(judge):
+    confirmation, reference = judge("""
+__global__ void turn(const float* x, float* y, int rows, int heads, int width) {
+    int i = threadIdx.x + blockIdx.y * blockDim.x, head = i / width, inside = threadIdx.x % width;
+    int batch = blockIdx.x / rows, row = blockIdx.x % rows;
+    y[((batch * heads + head) * rows + row) * width + inside] = x[blockIdx.x * heads * width + i];
+}
+void run_turn(const float* x, float* y, int batches, int rows, int heads, int width) {
+    int wide = heads * width, parts = 1;
+    if (wide > 1024) parts = 4;
+    dim3 grid(batches * rows, parts), block(wide / parts);
+    turn<<<grid, block>>>(x, y, rows, heads, width);
+}""")
+    wide = [w.sizes for w in confirmation.contract.workloads if w.sizes["heads"] * w.sizes["width"] > 1024]
+    assert wide
+    assert all(sizes["heads"] % 4 == 0 for sizes in wide)
+    assert not unsound(reference)
+
+
 def test_garbage_that_is_only_copied_is_no_element_left_unwritten(judge):
     text = """
 __global__ void turned(const float* x, float* y, int n) {
