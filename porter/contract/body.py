@@ -60,6 +60,17 @@ class Body:
         """Every assignment to a name: the place of the name among the words, the name, and what it is given."""
         return tuple(self._assigned())
 
+    @cached_property
+    def sums(self) -> Mapping[str, tuple[Node, ...]]:
+        """Every expression that is added to each name, or taken from it: `sum += x`."""
+        found: dict[str, list[Node]] = {}
+        words = self.words
+        for i, word in enumerate(words[:-1]):
+            is_sum = word.kind is TokenKind.IDENTIFIER and words[i + 1].text in ("+=", "-=")
+            if is_sum and (node := parsed(words[i + 2 : statement_end(words, i + 2)])) is not None:
+                found.setdefault(word.text, []).append(node)
+        return {name: tuple(nodes) for name, nodes in found.items()}
+
     def _assigned(self) -> Iterator[tuple[int, str, Node]]:
         words = self.words
         for i in range(1, len(words) - 1):

@@ -1,4 +1,5 @@
-"""Buffers whose elements are compared for equality with an index: `mask[i] == h * width + w`. They hold such indices.
+"""Buffers whose elements are compared with an index: `mask[i] == h * width + w`, `column >= lengths[row]`. They hold
+such indices; by what is greater or less only whole numbers are told.
 
 Of normal numbers next to none is equal to any, and what is done with those that are would not be seen. While extents
 are learnt they are normal numbers all the same, with a bound that waits: indices are then the largest there is, which
@@ -40,22 +41,30 @@ class Equalities:
     aliases: Mapping[str, str]
     parameters: frozenset[str]
 
-    def bounds(self, name: str) -> tuple[str, ...]:
-        """Expressions below which the indices lie that elements of the buffer `name` are compared with."""
-        found = (self._bound(other) for element, other in self._compared if self._is_of(element, name))
+    def bounds(self, name: str, *, integers: bool) -> tuple[str, ...]:
+        """Expressions below which the indices lie that elements of the buffer `name`, which may hold `integers`, are
+        compared with.
+        """
+        compared = (*self._equal, *(self._ordered if integers else ()))
+        found = (self._bound(other) for element, other in compared if self._is_of(element, name))
         return tuple(dict.fromkeys(bound for bound in found if bound))
 
     @cached_property
-    def _compared(self) -> tuple[tuple[Node, Node], ...]:
-        """The two sides of every `==` and `!=`, either way round."""
-        found: list[tuple[Node, Node]] = []
+    def _equal(self) -> tuple[tuple[Node, Node], ...]:
+        return tuple(self._compared("==", "!="))
+
+    @cached_property
+    def _ordered(self) -> tuple[tuple[Node, Node], ...]:
+        return tuple(self._compared("<", "<=", ">", ">="))
+
+    def _compared(self, *operators: str) -> Iterator[tuple[Node, Node]]:
+        """Yields the two sides of every comparison by one of these, either way round."""
         words = self.body.words
         for i, word in enumerate(words):
-            if word.text in ("==", "!=") and word.kind is TokenKind.PUNCTUATION:
+            if word.text in operators and word.kind is TokenKind.PUNCTUATION:
                 left, right = parsed(words[_left(words, i) : i]), parsed(words[i + 1 : _right(words, i)])
                 if left is not None and right is not None:
-                    found += [(left, right), (right, left)]
-        return tuple(found)
+                    yield from ((left, right), (right, left))
 
     def _is_of(self, node: Node, name: str) -> bool:
         """Returns whether `node` is an element of the buffer, by a name of its own or not."""

@@ -52,7 +52,7 @@ class Indices:
         if not (found or self.integers):
             return found
         for _ in range(_ROUNDS):
-            for name, nodes in (*self.body.definitions.items(), *self.body.stores.items()):
+            for name, nodes in (*self.body.definitions.items(), *self.body.stores.items(), *self.body.sums.items()):
                 if name not in self.aliases and any(_holds_value_of(n, self._read, found) for n in nodes):
                     found.add(name)
             for c in (c for node in self.body.conditions for c in comparisons(node)):

@@ -281,8 +281,10 @@ class _Reader:
             found[name] = found[name].joined(use)
         equalities = Equalities(self.body, self.aliases, frozenset(p.name for p in self.function.params))
         for name, param in self.buffers.items():
-            indices = Indices(name, self.body, self.aliases, integers=holds_integers(param.type.base))
-            found[name] = found[name].joined(indices.use()).joined(Use(equals=equalities.bounds(name)))
+            integers = holds_integers(param.type.base)
+            indices = Indices(name, self.body, self.aliases, integers=integers)
+            equals = equalities.bounds(name, integers=integers)
+            found[name] = found[name].joined(indices.use()).joined(Use(equals=equals))
         for name, use in found.items():
             param = self.buffers[name]
             named = replace(use, indexes=frozenset(self.buffers[other].name for other in use.indexes))

@@ -1,4 +1,4 @@
-"""A buffer whose elements are compared for equality with an index holds such indices; another one does not."""
+"""A buffer whose elements are compared with an index holds such indices; another one does not."""
 
 from pathlib import Path
 
@@ -68,3 +68,43 @@ def test_host_code_has_the_bound_in_its_own_words():
 def test_what_is_compared_with_no_index_holds_any_number(compared):
     tensor = marks(drafted(f"if (i < count) y[i] = {compared} ? x[i] : marks[i];"))
     assert (tensor.values, tensor.bound) == (Values.NORMAL, "")
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("int w = i % W; if (i < count) y[i] = w < marks[i] ? x[i] : 0;", 7),
+        ("if (i < count) { if (i % H >= marks[i / H]) return; y[i] = x[i]; }", 6),
+    ],
+)
+def test_a_whole_number_that_an_index_stays_below_is_one_more_than_such_an_index(body, bound):
+    tensor = marks(drafted(body))
+    assert tensor.values is Values.INDEX
+    assert evaluate(tensor.bound, SIZES) == bound
+
+
+def test_a_float_that_is_less_than_an_index_holds_none():
+    (contract,) = draft(
+        parse(
+            Source(
+                Path("op.cu"),
+                "__global__ void k(const float* marks, float* y, int n, int W) {"
+                " int i = threadIdx.x; if (i < n) y[i] = i % W < marks[i] ? 1 : 0; }",
+            )
+        )
+    )
+    assert not marks(contract).bound
+
+
+def test_lengths_that_are_added_up_to_where_a_row_begins_select():
+    (contract,) = draft(
+        parse(
+            Source(
+                Path("op.cu"),
+                "__global__ void k(const float* x, const int* marks, float* y, int n, int W) {"
+                " int before = 0, column = threadIdx.x % W; for (int i = 0; i < blockIdx.x; ++i) before += marks[i];"
+                " if (column < marks[blockIdx.x]) y[before + column] = x[threadIdx.x]; }",
+            )
+        )
+    )
+    assert (marks(contract).values, marks(contract).bound) == (Values.INDEX, "W")
