@@ -298,7 +298,7 @@ class _Drafter:
             return Values.ZEROS, ""
         if not use.selects:
             return Values.NORMAL, self._equal(use)
-        bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "") or self._equal(use)
+        bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "")
         if use.offsets:
             return Values.SORTED, bound or "1"
         return Values.INDEX, bound or "1"

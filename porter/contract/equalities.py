@@ -41,11 +41,15 @@ class Equalities:
     aliases: Mapping[str, str]
     parameters: frozenset[str]
 
-    def bounds(self, name: str, *, integers: bool) -> tuple[str, ...]:
-        """Expressions below which the indices lie that elements of the buffer `name`, which may hold `integers`, are
-        compared with.
-        """
-        compared = (*self._equal, *(self._ordered if integers else ()))
+    def equals(self, name: str) -> tuple[str, ...]:
+        """Expressions below which the indices lie that elements of the buffer `name` may be equal to."""
+        return self._bounds(name, self._equal)
+
+    def ordered(self, name: str) -> tuple[str, ...]:
+        """Expressions below which the indices lie that elements of the buffer `name` may be less or greater than."""
+        return self._bounds(name, self._ordered)
+
+    def _bounds(self, name: str, compared: Sequence[tuple[Node, Node]]) -> tuple[str, ...]:
         found = (self._bound(other) for element, other in compared if self._is_of(element, name))
         return tuple(dict.fromkeys(bound for bound in found if bound))
 

@@ -283,8 +283,9 @@ class _Reader:
         for name, param in self.buffers.items():
             integers = holds_integers(param.type.base)
             indices = Indices(name, self.body, self.aliases, integers=integers)
-            equals = equalities.bounds(name, integers=integers)
-            found[name] = found[name].joined(indices.use()).joined(Use(equals=equals))
+            ordered = equalities.ordered(name) if integers else ()
+            compared = Use(equals=(*equalities.equals(name), *ordered), bounds=ordered)
+            found[name] = found[name].joined(indices.use()).joined(compared)
         for name, use in found.items():
             param = self.buffers[name]
             named = replace(use, indexes=frozenset(self.buffers[other].name for other in use.indexes))
