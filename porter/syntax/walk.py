@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 
 # What a field of these types holds is no node: two thirds of all that trees of kernels hold.
 _PLAIN = frozenset(("str", "int", "bool", "int | None", "str | None", "tuple[str, ...]"))
@@ -34,3 +34,17 @@ def walk(node: object) -> Iterator[object]:
         elif (inside := _FIELDS[type(found)]) is not None:
             yield found
             waiting.extend([getattr(found, name) for name in inside])
+
+
+def rebuilt(node: object, change: Callable[[object], object]) -> object:
+    """`node` with what `change` makes of every node below it and then of itself; what stays the same is not copied."""
+    if isinstance(node, tuple):
+        items = tuple(rebuilt(item, change) for item in node)
+        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+    inside = _FIELDS[type(node)]
+    if inside is None:
+        return node
+    old = {name: getattr(node, name) for name in inside}
+    new = {name: rebuilt(value, change) for name, value in old.items()}
+    changed = {name: value for name, value in new.items() if value is not old[name]}
+    return change(replace(node, **changed) if changed else node)  # type: ignore[type-var]

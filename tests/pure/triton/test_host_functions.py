@@ -8,6 +8,7 @@ import pytest
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_triton.port import port
+from porter_triton.refusal import Refusal
 from tests.pure.triton.host_sources import translated
 
 KERNEL = """
@@ -453,3 +454,40 @@ def test_memory_that_is_made_here_is_a_row_of_elements(made):
 def test_a_string_says_what_it_holds_in_a_message():
     found = translated('void f(int n) { TORCH_CHECK(n > 1, "n is \\"{}\\"\\n", "and ", n); }')
     assert 'raise RuntimeError(f"n is \\"{{}}\\"\\nand {n}")' in found
+
+
+def test_a_function_that_sets_what_pointers_lead_to_stands_in_place():
+    found = launcher("""
+        static void extents(int n, dim3* grid, int* threads) {
+          *threads = n < 256 ? 32 : 128;
+          grid->x = n / *threads + 1;
+        }
+        static cudaError_t room(float** memory, int n) {
+          cudaError_t error = cudaMalloc((void**)memory, n * sizeof(float));
+          if (error != cudaSuccess) return error;
+          return cudaSuccess;
+        }
+        void f(float* y, const float* x, int n) {
+          dim3 grid; int threads; float* t;
+          extents(n, &grid, &threads);
+          room(&t, n);
+          scale<true><<<grid, threads>>>(t, x, n);
+          scale<false><<<grid, threads>>>(y, t, n);
+          cudaFree(t);
+        }""")
+    assert "threads = 32 if n < 256 else 128\ngrid_x = n // threads + 1\nt = torch.empty(n, " in found
+    assert "scale[(grid_x,)](" in found
+
+
+def test_an_array_that_a_function_is_given_stays_one():
+    with pytest.raises(Refusal, match="'&' has no counterpart"):
+        translated("""
+            static void fill(int* sizes, int n) { sizes[0] = n; sizes[1] = 2 * n; }
+            void f(float* y, const float* x, int n) { int a; fill(&a, n); add<<<a, 64>>>(y, x, n); }""")
+
+
+def test_a_failure_that_is_no_call_of_cudas_ends_no_function_in_place():
+    with pytest.raises(Refusal, match="returns early"):
+        translated("""
+            static void halves(int* n, int m) { if (m > 7) return; *n = m / 2; }
+            void f(float* y, const float* x, int n) { int a = 1; halves(&a, n); add<<<a, 64>>>(y, x, n); }""")

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 
 from porter.syntax.nodes import (
     Assign,
+    Binary,
     Block,
     Break,
     Call,
@@ -70,6 +71,8 @@ def _early(body: tuple[Statement, ...], *, last: bool) -> int:
         if isinstance(step, Return) and not ends:
             return step.line or 1
         inner = [step] if isinstance(step, Block) else []
+        if isinstance(step, If) and _asks_for_failure(step):
+            continue
         if isinstance(step, If):
             inner = [b for b in (step.yes, step.no) if b is not None]
         elif isinstance(step, Switch):
@@ -80,6 +83,16 @@ def _early(body: tuple[Statement, ...], *, last: bool) -> int:
             if line := _early(block.statements, last=ends):
                 return line
     return 0
+
+
+def _asks_for_failure(step: If) -> bool:
+    """Returns whether a branch is for a call of CUDA's that fails, which raises in Python."""
+    asked = step.condition
+    return step.no is None and isinstance(asked, Binary) and asked.operator == "!=" and _is_success(asked.right)
+
+
+def _is_success(node: object) -> bool:
+    return isinstance(node, Name) and node.name in ("cudaSuccess", "::cudaSuccess")
 
 
 def contains_continue(body: Block) -> bool:

@@ -7,6 +7,7 @@ from porter.syntax.unit import FunctionTree
 from porter_triton.host import expressions, statements, times
 from porter_triton.host.assigned import assigned, set_by
 from porter_triton.host.codes import Code, Kind
+from porter_triton.host.instances import kind_of
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
 
@@ -18,7 +19,9 @@ def setter(cx: Context, node: Call) -> FunctionTree | None:
     found = [f for f in cx.unit.named(node.callee.name) if f.head.space != "global" and not f.head.template]
     if len(found) != 1 or not any(set_by(found[0], p) for p in found[0].parameters):
         return None
-    return found[0] if found[0].returns.name == "void" and not found[0].returns.pointers else None
+    returns = found[0].returns
+    gives_nothing = returns.name == "void" and not returns.pointers
+    return found[0] if gives_nothing or kind_of(cx, returns) is Kind.ERROR else None
 
 
 def call(cx: Context, function: FunctionTree, node: Call) -> None:

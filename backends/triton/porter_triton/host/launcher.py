@@ -11,6 +11,7 @@ from porter_triton.host import constants, expressions, member_types, records, st
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.nullable import nullable_parameters, objects
+from porter_triton.host.pointed import with_references
 from porter_triton.host.scope import Context, Given, Template
 from porter_triton.host.suites import Line, Suite, laid_out, pruned, words_read
 from porter_triton.kernel_records import LoweredKernel, ParameterKind
@@ -24,7 +25,7 @@ class Hosts:
 
     def __init__(self, program: Program, unit: Unit, kernels: Kernels) -> None:
         self._program = program
-        self._unit = unit
+        self._unit = unit = with_references(unit)
         self._kernels = kernels
         self._nullable = nullable_parameters(unit)
         self._taken = frozenset(f.head.name for f in unit.functions)
