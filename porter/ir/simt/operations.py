@@ -198,6 +198,8 @@ OPERATIONS: Mapping[str, Operation] = {
                          {"mode": ("index", "up", "down", "xor"), "width": (1, 2, 4, 8, 16, 32)}, Effect.EXCHANGE),
     "vote": Operation("what the lanes of the mask say together", (_D.BOOL, _D.INTEGER), (_D.BITS,),
                       {"mode": ("all", "any", "ballot")}, Effect.EXCHANGE),
+    "match": Operation("a bit for each lane of the mask that has the same number as the lane itself",
+                       (_D.INTEGER, _D.INTEGER), (_D.U32,), effect=Effect.EXCHANGE),
     "reduce": Operation("the numbers of all threads that run, of the block or of the warp, put together in any order",
                         (_D.NUMBER,), (_D.SAME,), {"op": ("add", "min", "max", "mul"), "scope": ("block", "warp")},
                         Effect.EXCHANGE),

@@ -93,6 +93,15 @@ def ballot(predicate, active):
 
 
 @triton.jit
+def warp_match(value, active):
+    """__match_any_sync, as uint32: a bit for each lane that takes part and holds the same number."""
+    rows = warp_rows(value)
+    same = (rows[:, :, None] == rows[:, None, :]) & (warp_rows(active.to(tl.int32)) != 0)[:, None, :]
+    bits = same.to(tl.uint32) << warp_lane(active.shape[0]).to(tl.uint32)[:, None, :]
+    return tl.reshape(tl.sum(bits, 2), active.shape)
+
+
+@triton.jit
 def named_lanes(mask, threads: tl.constexpr):
     """Which threads a mask of lanes names, as int1."""
     lane = tl.reshape(warp_lane(threads), [threads])

@@ -1,7 +1,7 @@
 """Host functions that are given addresses of their caller's variables, as functions that are given references.
 
-`void extents(int n, dim3* grid, int* threads) { *threads = 64; grid->x = n / 64; }`, called by `extents(n, &g, &t)`, is C's
-way to write `dim3& grid, int& threads`, and is read as that: a launcher has no pointers to variables.
+`void extents(int n, dim3* grid, int* threads) { *threads = 64; grid->x = n / 64; }`, called by `extents(n, &g, &t)`,
+is C's way to write `dim3& grid, int& threads`, and is read as that: a launcher has no pointers to variables.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from porter.syntax.nodes import Assign, Call, Expression, Member, Name, Subscript, Unary, Update
+from porter.syntax.nodes import Assign, Block, Call, Expression, Member, Name, Subscript, Unary, Update
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import rebuilt, walk
 
@@ -76,7 +76,9 @@ def _rewritten(function: FunctionTree, places: _Places) -> FunctionTree:
             case Member(owner=Unary(operator="&", operand=Name() as held), arrow=True) if held.name in names:
                 return replace(node, owner=held, arrow=False)
             case Call(callee=Name(name=name), arguments=arguments) if name in places:
-                taken = (a.operand if i in places[name] and isinstance(a, Unary) else a for i, a in enumerate(arguments))
+                taken = (
+                    a.operand if i in places[name] and isinstance(a, Unary) else a for i, a in enumerate(arguments)
+                )
                 return replace(node, arguments=tuple(taken))
         return node
 
@@ -84,4 +86,6 @@ def _rewritten(function: FunctionTree, places: _Places) -> FunctionTree:
         replace(p, type=replace(p.type, pointers=p.type.pointers - 1, reference=True)) if i in positions else p
         for i, p in enumerate(function.parameters)
     )
-    return replace(function, parameters=parameters, body=rebuilt(function.body, change))
+    body = rebuilt(function.body, change)
+    assert isinstance(body, Block)
+    return replace(function, parameters=parameters, body=body)

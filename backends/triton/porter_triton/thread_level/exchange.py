@@ -59,6 +59,12 @@ def vote(p: Printer, op: Op) -> None:
     p.hold(op, combined(f"{p.helper(_VOTES[mode])}({says.text}, {active.text})", result, says, active))
 
 
+def match(p: Printer, op: Op) -> None:
+    """Returns which lanes of each warp hold the same number."""
+    held, active = p.spread(settled(p.value(op.operands[0]))), _active(p, op.operands[1])
+    p.hold(op, combined(f"{p.helper('warp_match')}({held.text}, {active.text})", Scalar.U32, held, active))
+
+
 def _active(p: Printer, mask: Value) -> Expression:
     """Returns the threads that run and that the mask of lanes names."""
     held = p.value(mask)

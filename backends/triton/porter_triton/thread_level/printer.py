@@ -407,7 +407,7 @@ def any_lane(p: Printer, lanes: Expression) -> Expression:
 
 def _hands_over(op: Op) -> bool:
     """Returns whether threads are given what others have, each of them something else."""
-    return op.kind in ("shuffle", "scan", "vote") or (op.kind == "reduce" and op.attribute("scope") == "warp")
+    return op.kind in ("shuffle", "scan", "vote", "match") or (op.kind == "reduce" and op.attribute("scope") == "warp")
 
 
 def _is_fence(op: Op) -> bool:

@@ -84,6 +84,7 @@ PRINTERS: Mapping[str, Callable[[Printer, Op], None]] = {
     "barrier": exchange.barrier,
     "shuffle": exchange.shuffle,
     "vote": exchange.vote,
+    "match": exchange.match,
     "reduce": exchange.reduce,
     "scan": exchange.scan,
     "assert": exchange.check,

@@ -14,7 +14,7 @@ from porter.ir.simt.ops import Block, Function, Op, Value
 from porter.ir.simt.types import Array, Pointer, Space, Type
 
 _WARP_SIZE = 32
-_VARYING = frozenset({"thread_index", "atomic", "vote", "scan"})
+_VARYING = frozenset({"thread_index", "atomic", "vote", "match", "scan"})
 
 
 @dataclass(frozen=True, slots=True)

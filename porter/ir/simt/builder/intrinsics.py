@@ -17,6 +17,7 @@ from porter.syntax.nodes import Call, Expression, Name, TypeName
 
 _F32, _F64 = Scalar.F32, Scalar.F64
 _ALL_LANES = 0xFFFFFFFF
+_WORDS = {_F32: Scalar.U32, _F64: Scalar.U64}
 _BARRIERS = {
     "__syncthreads": "block", "__barrier_sync": "block", "__syncwarp": "warp", "__threadfence": "fence",
     "__threadfence_block": "block_fence", "__threadfence_system": "fence",
@@ -32,10 +33,10 @@ _ATOMICS = {
     "Exch": "exchange", "CAS": "swap", "Inc": "inc", "Dec": "dec",
 }  # fmt: skip
 _LIMITS = {
-    Scalar.F16: (65504.0, 2.0**-14, 2.0**-10),
-    Scalar.BF16: (3.3895313892515355e38, 2.0**-126, 2.0**-7),
-    Scalar.F32: (3.4028234663852886e38, 2.0**-126, 2.0**-23),
-    Scalar.F64: (1.7976931348623157e308, 2.0**-1022, 2.0**-52),
+    Scalar.F16: (65504.0, 2.0**-14, 2.0**-10, 2.0**-24),
+    Scalar.BF16: (3.3895313892515355e38, 2.0**-126, 2.0**-7, 2.0**-133),
+    Scalar.F32: (3.4028234663852886e38, 2.0**-126, 2.0**-23, 2.0**-149),
+    Scalar.F64: (1.7976931348623157e308, 2.0**-1022, 2.0**-52, 5e-324),
 }
 _ASSERTIONS = frozenset({"assert", "CUDA_KERNEL_ASSERT", "CUDA_KERNEL_ASSERT_MSG", "CUDA_KERNEL_ASSERT2"})
 _TRAPS = frozenset({"__trap", "__builtin_trap", "__builtin_unreachable"})
@@ -54,6 +55,11 @@ def call(b: Builder, callee: Name, node: Call) -> RValue | Place | None:
         return _limit(b, callee, plain)
     if plain in _SAME and node.arguments:
         return expressions.place(b, node.arguments[0])
+    if callee.name == "std::swap" and len(node.arguments) == 2:
+        return _swapped(b, *(expressions.place(b, argument) for argument in node.arguments))
+    if plain in ("nan", "nanf") and len(node.arguments) == 1:
+        type_ = _F64 if plain == "nan" else _F32
+        return Number(b.emitter.constant(math.nan, type_), type_)
     for room in (_of_memory, _of_lanes, _atomic, _vector, _assert, _print):
         found = room(b, plain, node)
         if found is not None:
@@ -82,6 +88,14 @@ def _barrier(b: Builder, scope: str, node: Call) -> RValue:
         every = Number(b.emitter.constant(_ALL_LANES, UINT), UINT)
         mask = tuple(_numbers(b, node.arguments)) or (every,)
     b.emitter.effect("barrier", tuple(number.value for number in mask), scope=scope)
+    return Nothing()
+
+
+def _swapped(b: Builder, one: Place, other: Place) -> RValue:
+    """`std::swap(a, b)`."""
+    first, second = access.load(b, one), access.load(b, other)
+    access.store(b, one, second)
+    access.store(b, other, first)
     return Nothing()
 
 
@@ -122,6 +136,8 @@ def _copy_bytes(b: Builder, to: Number, source: Number, size_bytes: int) -> None
 
 
 def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
+    if plain == "__match_any_sync":
+        return _matched(b, *_numbers(b, node.arguments))
     if plain == "__activemask":
         return _ballot(b, "ballot", _true(b), b.emitter.constant(_ALL_LANES, UINT))
     stem = plain.removesuffix("_sync")
@@ -140,6 +156,14 @@ def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
     value, lane = expressions.value(b, arguments[0]), expressions.number(b, arguments[1])
     assert mode is not None
     return _shuffled(b, value, arithmetic.convert(b, lane, INT), mask, mode=mode, width=width)
+
+
+def _matched(b: Builder, mask: Number, value: Number) -> Number:
+    """Which lanes hold the same number, of floats the same bits."""
+    held = resolve.scalar_of(b, value, 0)
+    bits = _WORDS.get(held, held)
+    word = value.value if bits is held else b.emitter.emit("bitcast", (value.value,), bits)
+    return Number(b.emitter.emit("match", (word, mask.value), UINT), UINT)
 
 
 def _true(b: Builder) -> Number:
@@ -280,9 +304,9 @@ def _limit(b: Builder, callee: Name, plain: str) -> RValue:
     if not isinstance(type_, Scalar):
         raise b.problem("the limits of what is not a number")
     if type_.is_float:
-        most, least, step = _LIMITS[type_]
+        most, least, step, tiny = _LIMITS[type_]
         values: dict[str, float] = {"max": most, "lowest": -most, "min": least, "epsilon": step,
-                                    "infinity": math.inf, "quiet_NaN": math.nan}  # fmt: skip
+                                    "infinity": math.inf, "quiet_NaN": math.nan, "denorm_min": tiny}  # fmt: skip
     else:
         low = -(1 << type_.bits - 1) if type_.is_signed else 0
         values = {"max": low + (1 << type_.bits) - 1, "lowest": low, "min": low}

@@ -63,7 +63,11 @@ def _table() -> Mapping[str, Function]:
         "__umul64hi": Function("mulhi", U64), "__mul24": Function("mul", I32), "__umul24": Function("mul", U32),
         "__popc": Function("popc", U32, I32), "__popcll": Function("popc", U64, I32),
         "__clz": Function("clz", I32, I32), "__clzll": Function("clz", I64, I32), "__brev": Function("brev", U32),
-        "__brevll": Function("brev", U64), "hfloor": Function("floor"), "hceil": Function("ceil"),
+        "__brevll": Function("brev", U64),
+        "__fma_rn": Function("fma", F64), "__fmaf_ieee_rn": Function("fma", F32),
+        "__builtin_popcount": Function("popc", U32, I32), "__builtin_popcountll": Function("popc", U64, I32),
+        "__builtin_clz": Function("clz", I32, I32), "__builtin_clzll": Function("clz", I64, I32),
+        "hfloor": Function("floor"), "hceil": Function("ceil"),
         "hrint": Function("rint"), "hrcp": Function("reciprocal"), "__frcp_rn": Function("reciprocal", F32),
     }  # fmt: skip
     return found

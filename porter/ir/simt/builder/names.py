@@ -35,7 +35,16 @@ _CONSTANTS: dict[str, tuple[float, Scalar]] = {
     "M_LN2": (math.log(2), _F64), "M_LN10": (math.log(10), _F64), "M_LOG2E": (math.log2(math.e), _F64),
     "M_SQRT2": (math.sqrt(2), _F64), "M_SQRT1_2": (math.sqrt(0.5), _F64), "M_2_SQRTPI": (2 / math.sqrt(math.pi), _F64),
     "M_1_PI": (1 / math.pi, _F64), "M_2_PI": (2 / math.pi, _F64), "CUDART_PI_F": (math.pi, _F32),
-    "CUDART_PI": (math.pi, _F64),
+    "CUDART_PI": (math.pi, _F64), "M_PI_4": (math.pi / 4, _F64), "M_LOG10E": (math.log10(math.e), _F64),
+    "CHAR_BIT": (8, INT), "CHAR_MAX": (127, INT), "CHAR_MIN": (-128, INT), "SCHAR_MAX": (127, INT),
+    "SCHAR_MIN": (-128, INT), "UCHAR_MAX": (255, INT), "SHRT_MAX": (2**15 - 1, INT), "SHRT_MIN": (-(2**15), INT),
+    "USHRT_MAX": (2**16 - 1, INT), "INT8_MAX": (127, INT), "INT8_MIN": (-128, INT), "UINT8_MAX": (255, INT),
+    "INT16_MAX": (2**15 - 1, INT), "INT16_MIN": (-(2**15), INT), "UINT16_MAX": (2**16 - 1, INT),
+    "LONG_MIN": (-(2**63), LONG), "ULONG_MAX": (2**64 - 1, ULONG), "UINT64_MAX": (2**64 - 1, ULONG),
+    "CUDART_ZERO_F": (0.0, _F32), "CUDART_ONE_F": (1.0, _F32), "CUDART_MIN_DENORM_F": (2.0**-149, _F32),
+    "CUDART_PIO2_F": (math.pi / 2, _F32), "CUDART_PIO4_F": (math.pi / 4, _F32), "CUDART_LN2_F": (math.log(2), _F32),
+    "CUDART_L2E_F": (math.log2(math.e), _F32), "CUDART_SQRT_HALF_F": (math.sqrt(0.5), _F32),
+    "CUDART_SQRT_TWO_F": (math.sqrt(2), _F32),
 }  # fmt: skip
 _COORDINATES = {
     "threadIdx": "thread_index", "blockIdx": "block_index", "blockDim": "block_extent", "gridDim": "grid_extent",

@@ -42,11 +42,31 @@ def vote(mode: str, value: Data, named: Data, mask: Mask, threads: int) -> Data:
     return told
 
 
+def match(value: Data, named: Data, mask: Mask, threads: int) -> Data:
+    """Returns which lanes of `mask` that each lane names have its value, by bits, of its warp."""
+    held = _warps(np.broadcast_to(value, mask.shape), threads)
+    same = (held[..., :, None] == held[..., None, :]) & _warps(mask, threads)[..., None, :]
+    told = _by_bits(same).reshape(held.shape[0], -1)[:, :threads].ravel()
+    found: Data = told & np.broadcast_to(named, mask.shape).astype(np.uint32)
+    return found
+
+
 def _bits(lanes: Mask, threads: int) -> Data:
     """Returns, for each lane, which ones of its warp are among `lanes`."""
-    blocks, warps = lanes.size // threads, -(-threads // WARP_SIZE)
-    padded = np.zeros((blocks, warps * WARP_SIZE), np.bool_)
-    padded[:, :threads] = lanes.reshape(blocks, threads)
-    bits = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
-    told = (padded.reshape(blocks, warps, WARP_SIZE) * bits).sum(axis=2).astype(np.uint32)
+    told = _by_bits(_warps(lanes, threads))
     return np.repeat(told, WARP_SIZE, axis=1)[:, :threads].ravel()
+
+
+def _warps(values: Data, threads: int) -> Data:
+    """Returns values by block, warp and lane, with zeros for lanes that a block has no thread for."""
+    blocks, warps = values.size // threads, -(-threads // WARP_SIZE)
+    padded = np.zeros((blocks, warps * WARP_SIZE), values.dtype)
+    padded[:, :threads] = values.reshape(blocks, threads)
+    return padded.reshape(blocks, warps, WARP_SIZE)
+
+
+def _by_bits(lanes: Data) -> Data:
+    """Returns the lanes along the last axis as bits."""
+    bits = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
+    told: Data = (lanes * bits).sum(axis=-1).astype(np.uint32)
+    return told

@@ -381,6 +381,12 @@ def _vote(machine: Machine, op: Op) -> None:
     machine.values[op.result] = exchange.vote(str(op.attribute("mode")), says, named, machine.mask, threads)
 
 
+def _match(machine: Machine, op: Op) -> None:
+    held, named = (machine.settled(operand) for operand in op.operands)
+    machine.meet(named)
+    machine.values[op.result] = exchange.match(held, named, machine.mask, machine.lanes.threads)
+
+
 def _reduce(machine: Machine, op: Op) -> None:
     """Puts the values of lanes together one after the other."""
     machine.values[op.result] = _accumulated(machine, op, lambda step, own: np.full(own.shape, step))
@@ -447,6 +453,7 @@ _SPECIAL: Mapping[str, Callable[[Machine, Op], None]] = {
     "barrier": _barrier,
     "shuffle": _shuffle,
     "vote": _vote,
+    "match": _match,
     "reduce": _reduce,
     "scan": _scan,
     "assert": _assert,

@@ -17,8 +17,24 @@ _ACCESSORS = ("PackedTensorAccessor", "TensorAccessor", "GenericPackedTensorAcce
 _MADE_OF_OTHERS = (
     "rcbrt", "rhypot", "fdim", "norm3d", "norm4d", "rnorm", "sinpi", "cospi", "sincospi", "normcdf", "erfinv",
     "erfcinv", "erfcx", "tgamma", "signbit", "ldexp", "scalbn", "frexp", "logb", "ilogb", "modf", "remainder",
-    "__tanhf", "__rhadd", "__uhadd", "__urhadd", "__sad", "__usad", "__byte_perm", "__funnelshift_", "__dp4a",
+    "__tanhf", "scalbln", "isnormal", "nextafter", "__hiloint2double", "__double2", "__dp2a",
+    "__rhadd", "__uhadd", "__urhadd", "__sad", "__usad", "__byte_perm", "__funnelshift_", "__dp4a",
 )  # fmt: skip
+_OF_HALVES = (
+    *(f"__{place}2{pair}" for place in ("low", "high", "lows", "highs") for pair in ("half2", "bfloat162")),
+    *(f"__h{word}{end}" for word in ("add", "sub", "mul", "fma", "max", "min")
+      for end in ("_sat", "_nan", "_relu", "2_sat", "2_nan", "2_relu")),
+    "__lowhigh2highlow", "__hbeq2", "__hbne2", "__hblt2", "__hble2", "__hbgt2", "__hbge2", "h2",
+)  # fmt: skip
+_OF_TORCH = (
+    "THCCeilDiv",
+    "THCRoundUp",
+    "ATenCeilDiv",
+    "at::cuda::ATenCeilDiv",
+    "at::ceil_div",
+    "at::round_up",
+    "at::_is",
+)
 _LIBRARIES = {  # by what the names begin with that are theirs
     "cub.cuh": ("cub::",),
     "cuda.cuh": ("cuda::",),
@@ -26,7 +42,9 @@ _LIBRARIES = {  # by what the names begin with that are theirs
     "complex.cuh": ("cuC", "cuFloatComplex", "cuDoubleComplex", "make_cu"),
     "cooperative_groups.cuh": ("cooperative_groups::",),
     "block_votes.cuh": ("__syncthreads_",),
-    "warp_functions.cuh": ("WARP_",),
+    "warp_functions.cuh": ("WARP_", "__match_all_"),
+    "halves.cuh": _OF_HALVES,
+    "torch_functions.cuh": _OF_TORCH,
     "warp_reductions.cuh": ("__reduce_",),
     "mathematics.cuh": _MADE_OF_OTHERS,
     "float8.cuh": ("__nv_fp8", "__nv_cvt_"),

@@ -99,6 +99,27 @@ __device__ float ldexpf(float x, int n) {
 }
 __device__ double scalbn(double x, int n) { return ldexp(x, n); }
 __device__ float scalbnf(float x, int n) { return ldexpf(x, n); }
+__device__ double scalbln(double x, long n) { return ldexp(x, (int)max(-5000L, min(n, 5000L))); }
+__device__ float scalblnf(float x, long n) { return ldexpf(x, (int)max(-5000L, min(n, 5000L))); }
+__device__ bool isnormal(float x) { return fabsf(x) >= 1.17549435e-38f && isfinite(x); }
+__device__ bool isnormal(double x) { return fabs(x) >= 2.2250738585072014e-308 && isfinite(x); }
+__device__ int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
+__device__ int __double2loint(double x) { return (int)__double_as_longlong(x); }
+__device__ double __hiloint2double(int high, int low) {
+    return __longlong_as_double((long long)high << 32 | (unsigned int)low);
+}
+__device__ float nextafterf(float x, float y) {
+    if (isnan(x) || isnan(y)) return x + y;
+    if (x == y) return y;
+    if (x == 0.0f) return copysignf(__int_as_float(1), y);
+    return __int_as_float(__float_as_int(x) + ((x < y) == (x > 0.0f) ? 1 : -1));
+}
+__device__ double nextafter(double x, double y) {
+    if (isnan(x) || isnan(y)) return x + y;
+    if (x == y) return y;
+    if (x == 0.0) return copysign(__longlong_as_double(1), y);
+    return __longlong_as_double(__double_as_longlong(x) + ((x < y) == (x > 0.0) ? 1 : -1));
+}
 __device__ int __exponent(double x) {  // of a number that is neither zero nor infinite
     const int normal = (int)(__double_as_longlong(x) >> 52) & 0x7ff;
     return normal ? normal - 1023 : ((int)(__double_as_longlong(x * 18014398509481984.0) >> 52) & 0x7ff) - 1077;
@@ -172,5 +193,13 @@ __device__ unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int sum)
     return sum + (a & 0xff) * (b & 0xff) + (a >> 8 & 0xff) * (b >> 8 & 0xff) + (a >> 16 & 0xff) * (b >> 16 & 0xff) +
            (a >> 24) * (b >> 24);
 }
+__device__ int __dp2a_lo(int a, int b, int sum) {
+    return sum + (short)a * (signed char)b + (a >> 16) * (signed char)(b >> 8);
+}
+__device__ int __dp2a_hi(int a, int b, int sum) { return __dp2a_lo(a, b >> 16, sum); }
+__device__ unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int sum) {
+    return sum + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
+}
+__device__ unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int sum) { return __dp2a_lo(a, b >> 16, sum); }
 #undef OF_FLOAT
 #undef OF_FLOATS

@@ -17,3 +17,11 @@ __device__ T WARP_SHFL_DOWN(T value, unsigned int distance, int width = 32, unsi
 }
 __device__ unsigned int WARP_BALLOT(int holds, unsigned int mask = 0xffffffff) { return __ballot_sync(mask, holds); }
 __device__ int WARP_ANY(int holds, unsigned int mask = 0xffffffff) { return __any_sync(mask, holds); }
+
+// Whether all lanes of the mask that run hold the same number: these lanes, else none.
+template <typename T>
+__device__ unsigned int __match_all_sync(unsigned int mask, T value, int* holds) {
+    const unsigned int present = __ballot_sync(mask, 1), same = __match_any_sync(mask, value);
+    *holds = same == present;
+    return same == present ? present : 0u;
+}

@@ -196,7 +196,7 @@ class _Window:
             return True
         for part in inner if op.kind == "if" else ():
             self._take_load(part)
-        return not any(part.kind in ("store", "atomic", "shuffle", "vote") and self._is_exchange(part)
+        return not any(part.kind in ("store", "atomic", "shuffle", "vote", "match") and self._is_exchange(part)
                        for part in (op, *inner))  # fmt: skip
 
     def _take_load(self, op: Op) -> None:
@@ -228,7 +228,7 @@ class _Window:
         return replace(op, regions=regions) if regions else op
 
     def _is_exchange(self, op: Op) -> bool:
-        return op.kind in ("shuffle", "vote") or self.facts.is_shared(op)
+        return op.kind in ("shuffle", "vote", "match") or self.facts.is_shared(op)
 
     def _is_carried_out(self, op: Op, inner: Sequence[Op]) -> bool:
         if op.kind in ("yield", "return", "barrier"):

@@ -43,6 +43,21 @@ def answers(expression: str, x: np.ndarray = X) -> np.ndarray:
         ("modff(x, &f) + 100 * f", lambda x: math.modf(x)[0] + 100 * math.modf(x)[1]),
         ("remainderf(x, 2.f)", lambda x: math.remainder(x, 2)),
         ("remainder(x, 0.75)", lambda x: math.remainder(x, 0.75)),
+        ("nextafterf(x, 100.f)", lambda x: float(np.nextafter(np.float32(x), np.float32(100)))),
+        ("nextafter((double)x, -100.0)", lambda x: math.nextafter(x, -100)),
+        ("scalblnf(x, -3L)", lambda x: x / 8),
+        ("isnormal(x * 1e-39f)", lambda x: abs(x) * 1e-39 >= 2.0**-126),
+        ("__hiloint2double(__double2hiint(x), __double2loint(x))", lambda x: x),
+        ("std::numeric_limits<float>::denorm_min()", lambda _: 2.0**-149),
+        ('nanf("") == x', lambda _: 0),
+        ("(f = 3.f, std::swap(x, f), x - 2.f * f)", lambda x: 3 - 2 * x),
+        ("__half2float(__hadd_sat(__float2half(x), __float2half(0.5f)))", lambda x: min(max(x + 0.5, 0), 1)),
+        ("__half2float(__hmax_nan(__float2half(x), __float2half(0.5f)))", lambda x: max(x, 0.5)),
+        ("__half2float(h2sqrt(__float2half2_rn(x * x)).y)", abs),
+        ("__low2float(__lowhigh2highlow(__floats2half2_rn(1.f, x)))", lambda x: x),
+        ("__low2float(__highs2half2(__floats2half2_rn(1.f, x), __float2half2_rn(7.f)))", lambda x: x),
+        ("__low2float(__high2bfloat162(__floats2bfloat162_rn(1.f, x)))", lambda x: x),
+        ("__hbgt2(__float2half2_rn(x), __floats2half2_rn(0.f, 1.f))", lambda x: x > 1),
         ("signbit(x)", lambda x: math.copysign(1, x) < 0),
     ],
 )
@@ -67,6 +82,11 @@ def _signed(word: int, place: int) -> int:
     return byte - 256 if byte > 127 else byte
 
 
+def _half(word: int, place: int) -> int:
+    half = word >> 16 * place & 0xFFFF
+    return half - 65536 if half > 32767 else half
+
+
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
@@ -76,6 +96,10 @@ def _signed(word: int, place: int) -> int:
         (f"__funnelshift_r({A}u, {B}u, 4u)", (B << 32 | A) >> 4 & 0xFFFFFFFF),
         (f"__dp4a((int){A}u, (int){B}u, 5)", 5 + sum(_signed(A, k) * _signed(B, k) for k in range(4))),
         (f"__dp4a({A}u, {B}u, 5u)", 5 + sum((A >> 8 * k & 255) * (B >> 8 * k & 255) for k in range(4))),
+        (f"__dp2a_hi((int){A}u, (int){B}u, 5)", 5 + _half(A, 0) * _signed(B, 2) + _half(A, 1) * _signed(B, 3)),
+        (f"__dp2a_lo({A}u, {B}u, 5u)", 5 + (A & 0xFFFF) * (B & 255) + (A >> 16) * (B >> 8 & 255)),
+        ("at::ceil_div(7, 2) + 10 * THCCeilDiv(9L, 3L) + 100 * at::cuda::ATenCeilDiv(1, 4)", 134),
+        ("UCHAR_MAX + CHAR_BIT + SHRT_MIN", 255 + 8 - 32768),
         ("__rhadd(-3, 4)", 1),
         ("__uhadd(4294967295u, 4294967293u)", 4294967294),
         ("__urhadd(4294967295u, 4294967292u)", 4294967294),
@@ -91,3 +115,26 @@ def test_a_function_of_the_source_goes_before():
     text = "__device__ float remainder(float a, float b) { return a - b; }"
     made = built(f"{text} __global__ void k(const float* x, float* y) {{ *y = remainder(*x, 2.f); }}")
     assert run(made, np.array([7], np.float32), np.zeros(1, np.float32), block=1)[1][0] == 5
+
+
+@pytest.mark.parametrize("value", ["held", "(float)held", "(long long)held << 40", "(double)held"])
+def test_lanes_are_told_which_ones_hold_the_same(value):
+    made = built(f"""__global__ void k(unsigned int* y) {{
+        int t = threadIdx.x, held = t * 7 % 5;
+        if (t % 3 != 0 && t % 32 < 30) y[t] = __match_any_sync(0x3fffffffu, {value});
+    }}""")
+    held, takes_part = np.arange(40) * 7 % 5, (np.arange(40) % 3 != 0) & (np.arange(40) % 32 < 30)
+    same = [sum(1 << k % 32 for k in range(40) if takes_part[k] and held[k] == held[t] and k // 32 == t // 32)
+            for t in range(40)]  # fmt: skip
+    found = run(made, np.zeros(40, np.uint32), block=40)[0]
+    assert found[takes_part].tolist() == np.array(same)[takes_part].tolist()
+
+
+@pytest.mark.parametrize(("value", "expected"), [("4", 0xFFFFFFFF + 1), ("t", 0)])
+def test_lanes_are_told_whether_all_hold_the_same(value, expected):
+    made = built(f"""__global__ void k(long long* y) {{
+        int t = threadIdx.x, holds = 7;
+        unsigned int lanes = __match_all_sync(0xffffffffu, {value}, &holds);
+        y[t] = (long long)lanes + holds;
+    }}""")
+    assert set(run(made, np.zeros(32, np.int64), block=32)[0]) == {expected}
