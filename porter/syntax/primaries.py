@@ -112,7 +112,7 @@ class PrimaryReader(TypeReader):
         self.step()
         self.step()
         outer, self.in_angles = self.in_angles, True
-        target = self.pointers(self.specifiers().type)
+        target = self.pointer_to_array(self.pointers(self.specifiers().type))
         if self.in_angles and self.text == "(":
             self.parameter_list_or_nothing()
         self.in_angles = outer

@@ -195,6 +195,7 @@ class TypeReader(Cursor, ABC):
         if self.in_angles and self.text == "[" and self.ahead() == "]":
             kind = TypeName("[]", (kind,))
             self.skip_bracket()
+        kind = self.pointer_to_array(kind)
         plain = self.at == begin + 1
         known = self.known(specifiers.type.name) or bool(specifiers.words & _CV)
         certain = known or (not plain and kind.pointers > 0 and self.text in (")", ">", ","))
@@ -202,6 +203,19 @@ class TypeReader(Cursor, ABC):
             return kind
         self.back(mark)
         return None
+
+    def pointer_to_array(self, kind: TypeName) -> TypeName:
+        """`kind (*)[N]`, a pointer to rows, or `kind (&)[N]`; `kind` itself where there is no such declarator."""
+        opened, how, *closed = self.texts[self.at : self.at + 4]
+        if opened != "(" or how not in ("*", "&") or closed != [")", "["]:
+            return kind
+        for _ in range(3):
+            self.step()
+        sizes: list[TypeName | Expression] = []
+        while self.take("["):
+            sizes.append(self.unbracketed())
+            self.expect("]")
+        return TypeName("[]", (kind, *sizes), int(how == "*"), reference=how == "&")
 
     def parameter_list_or_nothing(self) -> bool:
         """Step over the parameters of a function type (`R(A, B)`, `R (*)(A)`) within template arguments."""

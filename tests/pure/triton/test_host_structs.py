@@ -238,3 +238,55 @@ def test_a_struct_that_is_given_fields_of_its_own_is_refused(value):
 def test_a_struct_is_given_fields_of_others_one_by_one(value, a, b):
     found = translated(f"{PAIR} p = {value}; return p.a + p.b; }}")
     assert f"p_a = {a}\n    p_b = {b}\n" in found
+
+
+def test_fields_are_named_in_any_order_and_left_out():
+    found = translated(f"""{NESTED} void f(float* y, int n) {{
+        Given g = {{.by = 2.0f, .y = y}};
+        Size s = {{.columns = n}};
+        grow<<<n, 64>>>(Given{{y, s, g.by}}); }}""")
+    assert "grow[(n,)](y, 0, n, 2.0, BLOCK_SIZE=64" in found
+
+
+def test_a_field_that_the_struct_lacks_is_refused():
+    with pytest.raises(Refusal, match="the fields of 'Size' are not those that are named"):
+        translated(f"{NESTED} void f(float* y, int n) {{ Size s = {{.depth = n}}; add<<<s.rows, 64>>>(y, y, n); }}")
+
+
+@pytest.mark.parametrize(
+    ("asked", "bytes_"),
+    [
+        ("struct S { char a; double b; short c; };", 24),
+        ("struct S { char a; int b[3]; };", 16),
+        ("struct alignas(32) S { float* p; char c; };", 32),
+        ("union S { double d; char c[11]; };", 16),
+        ("struct B { double d; }; struct S : B { char c; };", 16),
+        ("template <typename T> struct W { T a; char c; }; struct S { W<short> w; float3 f; };", 16),
+    ],
+)
+def test_the_size_of_a_struct_is_that_of_the_compiler(asked, bytes_):
+    found = translated(f"{asked} void f(float* y, float* x, int n) {{ add<<<sizeof(S), 64>>>(y, x, n); }}")
+    assert f"add[({bytes_},)]" in found
+
+
+def test_the_size_of_what_a_pointer_leads_to():
+    found = translated("void f(double* y, float* x, int n) { add<<<sizeof(*y) + sizeof(x[0]), 64>>>(x, x, n); }")
+    assert "add[(12,)]" in found
+
+
+STATIC = """
+template <int N> struct Launcher {
+  static int blocks(int n) { return (n + N - 1) / N; }
+  template <typename T> static void run(T* y, const T* x, int n) { scale<T><<<(n + N - 1) / N, N>>>(y, x, 3.f, n); }
+};
+struct Limits { template <typename T> static bool holds(T n) { return n > 0; } };
+"""
+
+
+def test_a_static_method_is_a_function():
+    found = translated(f"""{STATIC} void f(float* y, float* x, int n) {{
+        if (Limits::holds(n)) Launcher<128>::run(y, x, n);
+        add<<<Launcher<64>::blocks(n), 64>>>(y, x, n); }}""")
+    assert "def Limits_holds(n):\n    return n > 0" in found
+    assert "def Launcher_run(y, x, n):\n    scale[(triton.cdiv(n, 128),)](y, x, 3.0, n, BLOCK_SIZE=128" in found
+    assert "if Limits_holds(n):\n        Launcher_run(y, x, n)\n    add[(Launcher_blocks(n),)]" in found

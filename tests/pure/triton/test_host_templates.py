@@ -98,13 +98,29 @@ def test_vectors_grow_and_shrink():
     assert "sizes = [*sizes[:1], 4, *sizes[1:]]" in lines
 
 
-def test_a_pack_of_arguments_is_refused_by_name():
-    text = (
-        KERNEL
-        + """
-template <typename T, typename... Rest> void run(T* y, Rest... rest) { scale<T><<<1, 32>>>(y, rest...); }
-void f(float* y, const float* x) { run<float>(y, x, 4); }
-"""
-    )
-    messages = [f.message for f in port(parse(Source(Path("op.cu"), text)), ()).findings]
-    assert "'run' takes a pack of arguments, which is not understood" in messages
+def test_a_pack_of_arguments_is_one_parameter_each():
+    found = host_functions("""
+        template <typename K, typename... Rest> void launch(int n, K kernel, Rest&&... rest) {
+          kernel<<<n, 64>>>(std::forward<Rest>(rest)...);
+        }
+        template <typename T, typename... Rest> void run(T* y, Rest... rest) { launch(3, scale<T>, y, rest...); }
+        void f(float* y, const float* x, int n) { run<float>(y, x, n); run(y, x, 4); }""")
+    assert "def launch(n, kernel, rest_0, rest_1, rest_2):" in found
+    assert "scale[(n,)](rest_0, rest_1, rest_2, BLOCK_SIZE=64" in found
+    assert "def run(y, rest_0, rest_1):" in found
+    assert found.endswith("    run(y, x, n)\n    run(y, x, 4)")
+
+
+def test_a_pack_may_be_empty():
+    found = host_functions("""
+        template <typename... Rest> int count(int n, Rest... rest) { int m = n; if (n > 3) m = 7; return m; }
+        void f(float* y, const float* x, int n) { scale<float><<<count(n), 32>>>(y, x, n); }""")
+    assert "def count(n):" in found
+
+
+def host_functions(text):
+    """The host functions of the port, which refuses nothing."""
+    made = port(parse(Source(Path("op.cu"), KERNEL + dedent(text))), ())
+    assert not made.findings, made.findings
+    found = made.files[0].text
+    return found[found.index("\ndef ") + 1 :].rstrip()

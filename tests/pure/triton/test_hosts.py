@@ -432,3 +432,60 @@ def test_a_condition_on_what_is_printed_need_not_be_known():
     ):
         with pytest.raises(Refusal, match="the function 'Log::level' is not known"):
             body(text)
+
+
+def test_a_copy_to_a_symbol_may_say_where_it_begins():
+    text = """
+        __constant__ float taps[8];
+        __global__ void weigh(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] *= taps[threadIdx.x % 8]; }
+        void f(float* y, const float* w, int n) {{
+          cudaMemcpyToSymbol(taps, w, 8 * sizeof(float), {}, cudaMemcpyHostToDevice);
+          weigh<<<1, 64>>>(y, n);
+        }}"""
+    found = translated(text.replace("{}", "0").replace("{{", "{").replace("}}", "}"))
+    assert "taps = w.view(-1)[:8].to(y.device)\n    weigh[(1,)](y, n, taps" in found
+    with pytest.raises(Refusal, match="only the beginning of 'taps' can be copied to"):
+        translated(text.replace("{}", "4").replace("{{", "{").replace("}}", "}"))
+
+
+def test_memory_is_allocated_for_the_elements_of_an_array():
+    found = body("""
+        cudaStream_t streams[2];
+        float* held[2];
+        for (int i = 0; i < 2; ++i) {
+          cudaStreamCreateWithPriority(&streams[i], cudaStreamNonBlocking, 0);
+          cudaMalloc((void**)&held[i], n * sizeof(float));
+          add<<<n, 64, 0, streams[i]>>>(held[i], x, n);
+        }
+        add<<<n, 64>>>(y, held[1], n);""")
+    assert "held = [None] * 2\nfor i in range(2):\n    held[i] = torch.empty(n, " in found
+    assert "    add[(n,)](held[i], x, n, BLOCK_SIZE=64" in found
+    assert "add[(n,)](y, held[1], n, BLOCK_SIZE=64" in found
+
+
+def test_several_variables_are_assigned_at_once():
+    found = translated("""
+        void f(torch::Tensor y, torch::Tensor x) {
+          torch::Tensor a, b;
+          std::tie(a, b) = at::sort(x);
+          add<<<1, 64>>>(y.data_ptr<float>(), a.data_ptr<float>(), 64);
+        }""")
+    assert "    a, b = torch.sort(x)\n" in found
+
+
+@pytest.mark.parametrize(("index", "lines"), [("m++", "= n\n    m += 1"), ("++m", "m += 1\n    held[m] = n")])
+def test_an_index_moves_on_with_the_assignment(index, lines):
+    found = translated(f"""
+        void f(float* y, float* x, int n) {{
+          int held[3] = {{0, 0, 0}};
+          int m = n % 2;
+          held[{index}] = n;
+          add<<<held[0], m>>>(y, x, n);
+        }}""")
+    assert lines in found
+
+
+@pytest.mark.parametrize("check", ["CHECK(n > 3)", "TVM_FFI_ICHECK(n > 3)", "CHECK_GT(n, 3)", "AT_CHECK(n > 3)"])
+def test_a_check_says_more_behind_arrows(check):
+    found = body(f'{check} << "few: " << n; add<<<1, 64>>>(y, x, n);')
+    assert 'if not n > 3:\n    raise RuntimeError(f"few: {n}")' in found

@@ -10,6 +10,7 @@ from porter.syntax.nodes import (
     Assign,
     Binary,
     Block,
+    Braces,
     Break,
     Call,
     Continue,
@@ -40,7 +41,11 @@ def assigned(node: object) -> Counter[str]:
     An assignment to a member counts for the variable and for the member: `grid.x = 2` for `grid` and `grid.x`.
     """
     found: Counter[str] = Counter()
+    lists = (inner.items for inner in walk(node) if isinstance(inner, Braces))
+    named = {id(item) for items in lists for item in items if isinstance(item, Assign)}  # fields, by `.n = 4`
     for inner in walk(node):
+        if id(inner) in named:
+            continue
         target: object = None
         if isinstance(inner, Call) and isinstance(inner.callee, Name) and inner.callee.name in ("std::swap", "swap"):
             found.update(a.name for a in inner.arguments if isinstance(a, Name))
@@ -52,6 +57,8 @@ def assigned(node: object) -> Counter[str]:
             target = inner.operand
         if isinstance(target, Member) and isinstance(target.owner, Name):
             found[f"{target.owner.name}.{target.name}"] += 1
+        if isinstance(target, Call):  # std::tie(a, b) = f()
+            found.update(a.name for a in target.arguments if isinstance(a, Name))
         while isinstance(target, Member | Subscript):
             target = target.owner
         if isinstance(target, Name):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from porter.syntax.nodes import Assign, Binary, Braces, Call, Expression, Member, Name, Subscript
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import Assign, Binary, Braces, Call, Expression, Literal, Member, Name, Subscript, Update
 from porter.syntax.walk import walk
 from porter_triton.host import expressions, held_kernels, pointers, records, statements
 from porter_triton.host.codes import Code, Kind, integer
@@ -26,11 +27,8 @@ def assign(cx: Context, node: Assign) -> None:
     if isinstance(node.value, Assign):
         assign(cx, node.value)
         node = replace(node, value=node.value.target)
-    if isinstance(node.value, Call) and isinstance(node.target, Name):
-        meaning = cx.find(node.target.name)
-        if isinstance(meaning, Code) and meaning.kind is Kind.ERROR:
-            statements.call(cx, node.value)
-            return
+    if _special(cx, node):
+        return
     target = _target(cx, node.target)
     if target.kind is Kind.RECORD and target.parts:
         _set_fields(cx, target, node.value, node.line)
@@ -57,6 +55,52 @@ def assign(cx: Context, node: Assign) -> None:
     if isinstance(node.target, Name):
         held_kernels.assigned(cx, node.target.name, value, node.line)
     _set(cx, node, target, value, "" if rounds or target.kind is Kind.POINTER else node.operator)
+
+
+def _special(cx: Context, node: Assign) -> bool:
+    """Emit an assignment that is more or less than one of a value to a place; False for any other."""
+    if isinstance(node.value, Call) and isinstance(node.target, Name):
+        meaning = cx.find(node.target.name)
+        if isinstance(meaning, Code) and meaning.kind is Kind.ERROR:
+            statements.call(cx, node.value)
+            return True
+    if isinstance(node.target, Call):
+        _set_several(cx, node)
+    elif (step := _moved_on(node)) is not None:
+        _assign_and_move(cx, node, step)
+    else:
+        return False
+    return True
+
+
+def _set_several(cx: Context, node: Assign) -> None:
+    """`std::tie(a, b) = f();`."""
+    call = node.target
+    if not isinstance(call, Call) or not isinstance(call.callee, Name) or unqualified(call.callee.name) != "tie":
+        raise Refusal(node.line, "what a call gives cannot be assigned to in Python")
+    targets = [_target(cx, argument) for argument in call.arguments]
+    value = expressions.expression(cx, node.value)
+    for target in targets:
+        cx.changed(target.text)
+    cx.emit(f"{', '.join(target.text for target in targets)} = {value.text}")
+
+
+def _moved_on(node: Assign) -> Update | None:
+    """The `n++` of `a[n++] = value`, where the value does not name n; None for any other assignment."""
+    index = node.target.index if isinstance(node.target, Subscript) else None
+    if not isinstance(index, Update) or not isinstance(index.operand, Name):
+        return None
+    named = any(isinstance(n, Name) and n.name == index.operand.name for n in walk(node.value))
+    return None if named else index
+
+
+def _assign_and_move(cx: Context, node: Assign, step: Update) -> None:
+    """`a[n] = value; n += 1;`, in the order that the operator says."""
+    assert isinstance(node.target, Subscript)
+    plain = replace(node, target=replace(node.target, index=step.operand))
+    moved = Assign(step.operator[0], step.operand, Literal(1, "int", node.line), node.line)
+    for one in (moved, plain) if step.prefix else (plain, moved):
+        assign(cx, one)
 
 
 def _set_fields(cx: Context, target: Code, value: Expression, line: int) -> None:

@@ -28,6 +28,7 @@ from porter_triton.host import (
     member_types,
     methods,
     overloads,
+    packs,
     pointers,
     records,
     runtime,
@@ -69,13 +70,17 @@ def call(cx: Context, node: Call) -> Code:
     if found is None and (own := _fitting(cx, callee, arguments, node.line)):
         return _own(cx, callee, own, arguments, node.line)
     found = found or (MOMENT if times.is_any(*arguments) else _library(cx, callee, arguments, node.line))
-    if found is None and cx.unit.named(callee.name):
-        raise Refusal(node.line, _unfit(cx, callee))
-    if found is None and (missing := undefined.call(cx, callee, _all_passed(arguments), node.line)) is not None:
-        return _answer(cx, missing)
-    if found is None:
-        raise Refusal(node.line, f"the function '{callee.name}' is not known")
-    return found
+    return found or functors.static(cx, node, callee, arguments) or _only_declared(cx, callee, arguments, node.line)
+
+
+def _only_declared(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> Code:
+    """The call of a function that another file defines; raises `Refusal` for any other."""
+    if cx.unit.named(callee.name):
+        raise Refusal(line, _unfit(cx, callee))
+    missing = undefined.call(cx, callee, _all_passed(arguments), line)
+    if missing is None:
+        raise Refusal(line, f"the function '{callee.name}' is not known")
+    return _answer(cx, missing)
 
 
 def _without_meaning(name: str) -> Code | None:
@@ -132,8 +137,11 @@ def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | N
     if constructors := [m for m in structs[-1].methods if m.head.name == unqualified(kind.name)]:
         fitting = [m for m in constructors if len(m.parameters) == len(arguments)]
         return _constructed(cx, kind, fitting[0], arguments) if len(fitting) == 1 else None
-    fields = tuple(f for f in structs[-1].fields if f.storage != "static")[: len(arguments)]
-    parts = tuple(_field(cx, f, given) for f, given in zip(fields, arguments, strict=True))
+    fields = tuple(f for f in structs[-1].fields if f.storage != "static")
+    if len(arguments) > len(fields):
+        return None
+    rest = tuple(left_out(cx, f) for f in fields[len(arguments) :])
+    parts = (*(_field(cx, f, given) for f, given in zip(fields, arguments, strict=False)), *rest)
     return Code("", Kind.RECORD, ctype=kind, parts=parts, names=tuple(f.name for f in fields))
 
 
@@ -169,6 +177,17 @@ def _field(cx: Context, field: Variable, given: Code) -> Code:
     """Returns what a field begins with: a struct of its own by `{a, b}`."""
     made = record(cx, cx.type(field.type), given.parts) if given.kind is Kind.SEQUENCE and not field.extents else None
     return made or given
+
+
+def left_out(cx: Context, field: Variable) -> Code:
+    """Returns what a field begins with that a list does not reach: what it is declared with, else 0."""
+    if field.value is not None:
+        return expressions.initial(cx, field)
+    if field.extents:
+        one = left_out(cx, replace(field, extents=field.extents[1:]))
+        return sequence((one,) * records.extents(cx, field)[0]).typed(TypeName("std::array", (field.type,)))
+    kind = cx.type(field.type)
+    return NONE if kind.pointers else record(cx, kind, ()) or made(cx, kind, (), field.line) or integer(0)
 
 
 def _row(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
@@ -307,7 +326,8 @@ def _merged(options: Code, argument: Code) -> Code:
 
 def _fitting(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> list[FunctionTree]:
     """The host functions of the source that a call may mean."""
-    hosts = [f for f in cx.unit.named(callee.name) if f.head.space != "global"]
+    named = [f for f in cx.unit.named(callee.name) if f.head.space != "global"]
+    hosts = [packs.with_arguments(f, len(arguments)) for f in named]
     explicit = tuple(settled(cx, t, line) for t in callee.template) if hosts else ()
     return [
         f

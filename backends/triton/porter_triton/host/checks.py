@@ -6,7 +6,7 @@ from porter.syntax.nodes import Braces, Call, Expression, Literal, Name
 from porter_triton.host import expressions
 from porter_triton.host.arithmetic import binary, negation
 from porter_triton.host.codes import Code, Kind, string
-from porter_triton.host.scope import Context
+from porter_triton.host.scope import Context, plain
 from porter_triton.refusal import Refusal
 
 # What `TORCH_CHECK_EQ(a, b)` and its like compare with, by what stands behind the last `CHECK_`.
@@ -15,12 +15,12 @@ COMPARING = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">=
 
 def check(cx: Context, node: Call, name: str) -> None:
     """`TORCH_CHECK(condition, message...)`; `assert` stays one."""
-    if name.startswith("at::check"):
+    if plain(name).startswith("check"):
         _alike(cx, node, name)
         return
     first, *rest = node.arguments
     condition = expressions.expression(cx, first)
-    if (operator := COMPARING.get(name.rpartition("CHECK_")[2])) and len(rest) == 1:
+    if (operator := COMPARING.get(name.rpartition("CHECK_")[2])) and rest:
         condition = binary(operator, condition, expressions.expression(cx, rest.pop(0)))
     if condition.constant:
         return

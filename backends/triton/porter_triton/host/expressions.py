@@ -23,7 +23,7 @@ from porter.syntax.nodes import (
     Unread,
     Variable,
 )
-from porter_triton.host import answers, calls, held_kernels, methods, names, runtime, times
+from porter_triton.host import answers, calls, held_kernels, layouts, methods, names, records, runtime, times
 from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
     ATOM,
@@ -84,9 +84,11 @@ def _assigned(cx: Context, node: Assign) -> Code:
 
 def _size_of(cx: Context, node: SizeOf) -> Code:
     of = node.of if isinstance(node.of, TypeName) else expression(cx, node.of).ctype
+    if isinstance(of, TypeName) and isinstance(held := cx.find(of.name), Code):
+        of = held.ctype
     if of is None:
         raise Refusal(node.line, "the size of this is not known")
-    return integer(cx.size_of(of, node.line))
+    return integer(layouts.size_of(cx, of, node.line))
 
 
 def _why_not(node: Expression) -> str:
@@ -133,7 +135,7 @@ def _unary(cx: Context, node: Unary) -> Code:
         case "*" if value.kind in (Kind.TENSOR, Kind.SEQUENCE):  # an optional or an iterator's tensor
             return value
         case "*" if value.kind is Kind.POINTER:
-            return Code(f"{flat(cx, value)}[0].item()", pointed_kind(cx, value))
+            return Code(f"{flat(cx, value)}[0].item()", pointed_kind(cx, value), ctype=_pointed(value))
     raise Refusal(node.line, f"'{node.operator}' has no counterpart in a launcher")
 
 
@@ -238,14 +240,24 @@ def _subscript(cx: Context, node: Subscript) -> Code:
     if owner.kind is Kind.TENSOR:
         return Code(f"{owner.text}[{index.text}]", Kind.TENSOR)
     if owner.kind is Kind.POINTER:
-        return Code(f"{flat(cx, owner)}[{index.text}].item()", pointed_kind(cx, owner))
+        return Code(f"{flat(cx, owner)}[{index.text}].item()", pointed_kind(cx, owner), ctype=_pointed(owner))
+    if owner.kind in (Kind.STREAM, Kind.TIME):
+        return owner
     raise Refusal(node.line, "this has no elements in a launcher")
+
+
+def _pointed(pointer: Code) -> TypeName | None:
+    """Returns the type of what a pointer points to."""
+    kind = pointer.ctype
+    return replace(kind, pointers=kind.pointers - 1) if kind is not None and kind.pointers else None
 
 
 def element_kind(owner: Code) -> Kind:
     """Returns what the elements of a `std::vector` or array are."""
     inner = owner.ctype.arguments[0] if owner.ctype is not None and owner.ctype.arguments else None
     name = plain(inner.name) if isinstance(inner, TypeName) else ""
+    if isinstance(inner, TypeName) and inner.pointers:
+        return Kind.POINTER
     if name == "Tensor" or (owner.ctype is not None and plain(owner.ctype.name) == "TensorList"):
         return Kind.TENSOR
     return Kind.SEQUENCE if name == "vector" else Kind.FLOAT if name in ("float", "double") else Kind.INT
@@ -280,9 +292,20 @@ def initial(cx: Context, variable: Variable) -> Code:
 
 def _made_of(cx: Context, kind: TypeName, value: Braces, line: int) -> Code | None:
     """`T x = {a, b}`."""
-    if any(isinstance(i, Assign) for i in value.items):
-        raise Refusal(line, "designated initializers are not understood")
-    return calls.made(cx, kind, tuple(expression(cx, i) for i in value.items), line, listed=not value.parentheses)
+    return calls.made(cx, kind, _in_order(cx, kind, value), line, listed=not value.parentheses)
+
+
+def _in_order(cx: Context, kind: TypeName, value: Braces) -> tuple[Code, ...]:
+    """The items of a list in the order of the fields of a struct, also where `{.n = 4}` names them."""
+    if not any(isinstance(item, Assign) for item in value.items):
+        return tuple(expression(cx, item) for item in value.items)
+    given = {i.target.name: i.value for i in value.items if isinstance(i, Assign) and isinstance(i.target, Name)}
+    fields = records.fields(cx, cx.type(kind))
+    if not given.keys() <= {field.name for field in fields} or len(given) != len(value.items):
+        raise Refusal(value.line, f"the fields of '{kind.name}' are not those that are named")
+    return tuple(
+        expression(cx, given[field.name]) if field.name in given else calls.left_out(cx, field) for field in fields
+    )
 
 
 def returned(cx: Context, value: Braces, kind: TypeName) -> Code:

@@ -1,4 +1,4 @@
-"""Function objects made to be called: `Dispatch<T>()(arguments)` is the function that its class holds."""
+"""Functions of classes: `Dispatch<T>()(arguments)` of an object made to be called, `Dispatch<T>::run(arguments)`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def call(cx: Context, node: Call) -> Code:
     if any(field.storage != "static" for field in struct.fields) or any(cx.unit.struct(b.name) for b in struct.bases):
         raise Refusal(node.line, f"'{struct.name}' is called, which has more than a function")
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
-    own = [_as_function(struct, m) for m in struct.methods if m.head.name == "operator()"]
+    name = unqualified(struct.name)
+    own = [_as_function(struct, m, name) for m in struct.methods if m.head.name == "operator()"]
     fitting = [f for f in own if overloads.fits(cx, f, arguments)]
     if len(fitting) != 1:
         raise Refusal(node.line, f"'{struct.name}' is called, which takes these arguments in {len(fitting)} ways")
@@ -35,6 +36,23 @@ def call(cx: Context, node: Call) -> Code:
     return calls.called(cx, fitting[0], template, arguments)
 
 
+def static(cx: Context, node: Call, callee: Name, arguments: tuple[Code, ...]) -> Code | None:
+    """The value of `Struct<T>::method(arguments)`; None where the source has no such method."""
+    owner, _, name = callee.name.rpartition("::")
+    found = member_types.definition(cx, cx.type(TypeName(owner, callee.template))) if owner else None
+    if found is None:
+        return None
+    struct, bindings = found
+    own = [_as_function(struct, m, f"{unqualified(struct.name)}_{name}") for m in struct.methods if m.head.name == name]
+    fitting = [f for f in own if overloads.fits(cx, f, arguments)]
+    if len(fitting) != 1:
+        return None
+    meant = dict(bindings)
+    explicit = tuple(settled(cx, meant[p.name], node.line) for p in struct.template if p.name in meant)
+    explicit = explicit or tuple(settled(cx, given, node.line) for given in callee.template)
+    return calls.called(cx, fitting[0], instance(cx, fitting[0], explicit, arguments, node.line), arguments)
+
+
 def _made(node: Expression) -> TypeName | None:
     """The class of `F<T>()` or `F<T>{}`."""
     if isinstance(node, Call) and isinstance(node.callee, Name) and not node.arguments:
@@ -42,7 +60,6 @@ def _made(node: Expression) -> TypeName | None:
     return node.type if isinstance(node, Braces) and not node.items else None
 
 
-def _as_function(struct: StructTree, method: FunctionTree) -> FunctionTree:
-    """The method as a function called as its class, whose template parameters come before its own."""
-    name = unqualified(struct.name)
+def _as_function(struct: StructTree, method: FunctionTree, name: str) -> FunctionTree:
+    """The method as a function called `name`; the template parameters of its class come before its own."""
     return replace(method, head=replace(method.head, name=name, template=(*struct.template, *method.head.template)))

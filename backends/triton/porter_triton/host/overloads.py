@@ -18,13 +18,17 @@ def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bo
         return False
     names = {p.name for p in function.head.template}
     for parameter, argument in zip(function.parameters, arguments, strict=False):
+        if parameter.type.name in names:  # which may be the name of another type here
+            if parameter.type.pointers and not _may_be(parameter.type.pointers, argument):
+                return False
+            continue
         wanted = cx.type(parameter.type)
         kind = cx.built_in(wanted)
         if isinstance(kind, Arithmetic) and not _may_be(wanted.pointers, argument):
             return False
         if isinstance(kind, Record) and not wanted.pointers and argument.is_number:  # no number becomes a vector
             return False
-        if argument.kind is Kind.POINTER and argument.ctype is not None and parameter.type.name not in names:
+        if argument.kind is Kind.POINTER and argument.ctype is not None:
             given = cx.type(argument.ctype)
             if wanted.pointers and "void" not in (wanted.name, given.name) and not _alike(cx, wanted, given):
                 return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Binary, Call, Cast, Expression, Member, Name, SizeOf, TypeName, Unary
+from porter.syntax.nodes import Binary, Call, Cast, Expression, Member, Name, SizeOf, Subscript, TypeName, Unary
 from porter_triton.host import device_wide, expressions, methods, pointers, times
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import MOMENT, Code, Kind, integer
@@ -12,7 +12,7 @@ from porter_triton.host.scope import Context
 from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
-_ALLOCATIONS = ("cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "cudaMallocHost")
+_ALLOCATIONS = ("cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "cudaMallocHost", "cudaHostAlloc")
 _COPIES = ("cudaMemcpy", "cudaMemcpyAsync", "memcpy", "std::memcpy")
 _ASKS = (
     "cudaGetDevice", "cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDeviceGetAttribute",
@@ -66,9 +66,11 @@ def _allocate(cx: Context, node: Call) -> None:
     count = expressions.expression(cx, asked) if bytes_ else elements(cx, asked, meaning.ctype)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
     cx.changed(meaning.text)
-    if cx.settled(count):
+    if cx.settled(count) and meaning.text.isidentifier():
         cx.lengths[meaning.text] = count.text
-    cx.emit(f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})", meaning.text)
+    is_variable = meaning.text.isidentifier()  # and no element of a list, which others name
+    made = f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})"
+    cx.emit(made, meaning.text if is_variable else "")
 
 
 def _holder(cx: Context, node: Call) -> Code:
@@ -79,13 +81,18 @@ def _holder(cx: Context, node: Call) -> Code:
     place = target.operand if isinstance(target, Unary) and target.operator == "&" else None
     if isinstance(place, Name):
         meaning = cx.find(place.name)
-    elif isinstance(place, Member):
+    elif isinstance(place, Member | Subscript):
         meaning = expressions.expression(cx, place)
     else:
         raise Refusal(node.line, "memory is only allocated for a variable")
-    if not isinstance(meaning, Code) or meaning.ctype is None or not meaning.text.isidentifier():
-        raise Refusal(node.line, f"'{place.name}' is not a variable of this function")
+    if not isinstance(meaning, Code) or meaning.ctype is None or not _can_be_set(place, meaning):
+        raise Refusal(node.line, "memory is only allocated for a variable of this function")
     return meaning
+
+
+def _can_be_set(place: Expression, meaning: Code) -> bool:
+    """Returns whether Python can assign to a variable, or to an element of a list of pointers."""
+    return meaning.kind is Kind.POINTER if isinstance(place, Subscript) else meaning.text.isidentifier()
 
 
 def host_memory(cx: Context, node: Cast | Call) -> Code | None:
@@ -244,8 +251,10 @@ def _to_symbol(cx: Context, node: Call) -> None:
     if isinstance(symbol, Unary):
         symbol = symbol.operand
     known = [v for v in cx.unit.variables if isinstance(symbol, Name) and v.name == symbol.name]
-    if not known or len(node.arguments) > 3:
-        raise Refusal(node.line, "only a variable of the file as a whole can be copied to")
+    if not known:
+        raise Refusal(node.line, "only a variable of the file can be copied to")
+    if len(node.arguments) > 3 and expressions.expression(cx, node.arguments[3]).constant != 0:
+        raise Refusal(node.line, f"only the beginning of '{known[-1].name}' can be copied to")
     name, dtype = cx.python_name(known[-1].name), cx.dtype(known[-1].type, node.line)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
     number = _address(cx, node.arguments[1])

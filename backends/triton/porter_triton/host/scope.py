@@ -17,7 +17,7 @@ from porter.syntax.nodes import Block, Expression, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host.assigned import assigned_with_calls
 from porter_triton.host.block_sizes import BlockSizes
-from porter_triton.host.c_types import BUILT_IN, Arithmetic, Record, Type, components, size
+from porter_triton.host.c_types import BUILT_IN, Arithmetic, Type, components
 from porter_triton.host.codes import AND, Code
 from porter_triton.host.dtypes import Dtypes
 from porter_triton.host.suites import Line, Suite
@@ -305,16 +305,6 @@ class Context:
             return None
         found = {self._number_of(field.type) for field in structs[-1].fields if field.storage != "static"}
         return found.pop() if len(found) == 1 else None
-
-    def size_of(self, name: TypeName, line: int) -> int:
-        """`sizeof`."""
-        if name.pointers or self.type(name).pointers:
-            return 8
-        kind = self.built_in(name)
-        found = size(kind) if isinstance(kind, Arithmetic | Record) else None
-        if found is None:
-            raise Refusal(line, f"the size of '{name.name}' is not known")
-        return found
 
 
 def plain(name: str) -> str:

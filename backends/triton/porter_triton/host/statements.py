@@ -156,11 +156,7 @@ def evaluate(cx: Context, node: Expression) -> None:
             evaluate(cx, node.left)
             evaluate(cx, node.right)
         case Binary(operator="<<"):
-            if _is_text(cx, node):
-                return
-            if not _is_stream(node):
-                raise Refusal(node.line, "this has no effect")
-            _say(cx, _streamed(node), node.line)
+            _stream(cx, node)
         case Call():
             call(cx, node)
         case Choice():  # `fast ? k<true><<<...>>>(x) : k<false><<<...>>>(x);`
@@ -177,6 +173,20 @@ def _is_stream(node: Expression) -> bool:
     while isinstance(node, Binary):
         node = node.left
     return isinstance(node, Name) and unqualified(node.name) in ("cout", "cerr", "clog")
+
+
+def _stream(cx: Context, node: Binary) -> None:
+    """`std::cout << ...`, `text << ...` and `CHECK(n > 0) << ...`; raises `Refusal` for a shift of numbers."""
+    first: Expression = node
+    while isinstance(first, Binary):
+        first = first.left
+    if isinstance(first, Call) and isinstance(first.callee, Name) and first.callee.name in table().checks:
+        said = tuple(_streamed(node))[::-1]
+        check(cx, replace(first, arguments=(*first.arguments, *said)), first.callee.name)
+    elif not _is_text(cx, node):
+        if not _is_stream(node):
+            raise Refusal(node.line, "this has no effect")
+        _say(cx, _streamed(node), node.line)
 
 
 def _is_text(cx: Context, node: Expression) -> bool:

@@ -66,7 +66,7 @@ def _array(cx: Context, variable: Variable) -> None:
 def _elements(cx: Context, name: str, array: Variable) -> Code:
     """An array of numbers without values, as a list: what is read before it is set raises."""
     extents, kind = records.extents(cx, array), kind_of(cx, array.type)
-    if len(extents) > 1 or array.type.pointers or kind not in (Kind.INT, Kind.FLOAT, Kind.BOOL):
+    if len(extents) > 1 or kind not in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER):
         raise Refusal(array.line, f"the array '{array.name}' is not initialised")
     cx.emit(f"{name} = [None] * {extents[0]}", name)
     parts = tuple(Code(f"{name}[{i}]", kind, ctype=cx.type(array.type)) for i in range(extents[0]))

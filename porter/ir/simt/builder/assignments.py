@@ -49,6 +49,8 @@ def update(b: Builder, node: Update) -> RValue:
     """`++x`, `x++` and their like."""
     target = expressions.place(b, node.operand)
     before = access.load(b, target)
+    if isinstance(before, Fields) and (moved := calls.moved_on(b, target, before, node)) is not None:
+        return moved
     if not isinstance(before, Number):
         raise b.problem(f"'{node.operator}' of what is not a number", node.line)
     one = Number(b.emitter.constant(1, INT), INT)

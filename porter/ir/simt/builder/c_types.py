@@ -270,5 +270,5 @@ def spelled(type_: CType) -> TypeName | None:
 
 def named_number(name: str) -> Scalar | None:
     """Returns the number's type called `name`; None for other names."""
-    found = arithmetic(name)
+    found = arithmetic("double" if name == "long double" else name)  # which devices do not tell apart
     return None if found is None else number_type(found)

@@ -16,7 +16,7 @@ from porter.ir.simt.builder import (
     resolve,
     tuples,
 )
-from porter.ir.simt.builder.c_types import ArrayOf, CType, PointerTo, Record, Void, are_extents
+from porter.ir.simt.builder.c_types import INT, ArrayOf, CType, PointerTo, Record, Void, are_extents
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Closure, Elements, Fields, FunctionName, Held, Nothing, Number, Place, RValue
@@ -31,6 +31,7 @@ from porter.syntax.nodes import (
     Member,
     Name,
     TypeName,
+    Update,
 )
 from porter.syntax.unit import FunctionTree
 
@@ -351,6 +352,25 @@ def compound(b: Builder, target: Place, before: Fields, node: Assign) -> RValue 
         inlining.function(b, free, (), [target, *given(b, (node.value,))], node.line)
         return access.load(b, target)
     return None
+
+
+def moved_on(b: Builder, target: Place, before: Fields, node: Update) -> RValue | None:
+    """`++a` and `a++` of a struct that defines it; None for one that does not."""
+    wanted = 0 if node.prefix else 1  # an unnamed int tells the one behind from the one before
+    own = inlining.methods(b, before.type, f"operator{node.operator}")
+    fitting = tuple(m for m in own if len(m.parameters) == wanted)
+    if not fitting:
+        return None
+    zero = Number(b.emitter.constant(0, INT), INT)
+    return access.load(b, inlining.function(b, fitting, (), [Held(zero)] * wanted, node.line, this=target))
+
+
+def followed(b: Builder, held: Place, line: int, operator: str) -> Place | None:
+    """What `*a` or `a->` leads to of a struct that defines it; None for one that does not."""
+    type_ = access.place_type(held)
+    own = inlining.methods(b, type_, f"operator{operator}") if isinstance(type_, Record) else ()
+    fitting = tuple(m for m in own if not m.parameters)
+    return inlining.function(b, fitting, (), [], line, this=held) if fitting else None
 
 
 def subscript(b: Builder, base: Place, held: Fields, index: Expression) -> Place:

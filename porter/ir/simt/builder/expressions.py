@@ -96,11 +96,14 @@ def _value(b: Builder, node: Expression) -> RValue:  # noqa: PLR0912 - a row for
 
 def number(b: Builder, node: Expression) -> Number:
     """The value of an expression that is a number or a pointer."""
-    found = value(b, node)
+    return _as_number(b, value(b, node), getattr(node, "line", 0))
+
+
+def _as_number(b: Builder, found: RValue, line: int) -> Number:
     if isinstance(found, Fields):
         found = calls.converted_struct(b, found)
     if not isinstance(found, Number):
-        raise b.problem("a number is needed, and this is none", getattr(node, "line", 0))
+        raise b.problem("a number is needed, and this is none", line)
     return found
 
 
@@ -168,7 +171,9 @@ def _place(b: Builder, node: Expression) -> Place:
         case Unary("*", Name(name="this")) if isinstance(this := b.find("this"), Place):
             return this
         case Unary("*", operand):
-            return pointee(b, number(b, operand))
+            held = place(b, operand)
+            found = calls.followed(b, held, node.line, "*")
+            return found if found is not None else pointee(b, _as_number(b, access.load(b, held), node.line))
         case Member():
             return _member(b, node)
         case Assign() | Update(prefix=True):
@@ -239,7 +244,9 @@ def object_of(b: Builder, node: Member) -> Place:
     if node.arrow:
         if isinstance(node.owner, Name) and node.owner.name == "this":
             return names.place(b, node.owner)
-        return pointee(b, number(b, node.owner))
+        held = place(b, node.owner)
+        led = calls.followed(b, held, node.line, "->")
+        return pointee(b, _as_number(b, access.load(b, led if led is not None else held), node.line))
     return place(b, node.owner)
 
 

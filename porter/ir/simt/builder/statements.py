@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from porter.ir.simt.builder import access, arithmetic, assignments, declarations, expressions, inline_ptx, loops
+from porter.ir.simt.builder import access, arithmetic, assignments, declarations, expressions, inline_ptx, loops, range_loops
 from porter.ir.simt.builder.state import Builder, Target
 from porter.ir.simt.builder.values import Nothing, Number, RValue, Slot
 from porter.ir.simt.types import Scalar
@@ -90,7 +90,7 @@ def _statement(b: Builder, node: Statement) -> None:  # noqa: PLR0912 - a row fo
         case Asm():
             inline_ptx.statement(b, node)
         case ForEach():
-            raise b.problem("a loop over a range", node.line)
+            range_loops.each(b, node)
         case _:
             raise b.problem(_NAMES.get(type(node).__name__, type(node).__name__.lower()), node.line)
 
