@@ -206,8 +206,8 @@ class TypeReader(Cursor, ABC):
 
     def pointer_to_array(self, kind: TypeName) -> TypeName:
         """`kind (*)[N]`, a pointer to rows, or `kind (&)[N]`; `kind` itself where there is no such declarator."""
-        opened, how, *closed = self.texts[self.at : self.at + 4]
-        if opened != "(" or how not in ("*", "&") or closed != [")", "["]:
+        how = self.ahead()
+        if self.texts[self.at : self.at + 4] != ["(", how, ")", "["] or how not in ("*", "&"):
             return kind
         for _ in range(3):
             self.step()

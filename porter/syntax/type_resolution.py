@@ -89,6 +89,8 @@ class Types:
         if kind.name == "[]" and isinstance(kind.arguments[0], TypeName):
             inner = self.resolved(kind.arguments[0], scope, bound, steps)
             return None if inner is None else replace(inner, pointers=inner.pointers + 1)
+        if kind.name == "()":
+            return TypeName("()", kind.arguments)  # which parameters a function has, nobody asks
         if kind.name == "decltype":  # of an expression only the type is asked, not what it is
             return named_by_library(kind.name, kind.arguments)
         given = tuple(self._argument(a, scope, bound, steps) for a in kind.arguments)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from porter.ir.simt.builder import access, arithmetic, calls, expressions
+from porter.ir.simt.builder import access, arithmetic, calls, expressions, functions
 from porter.ir.simt.builder.c_types import INT, Record, lives_in_memory
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Elements, Fields, Memory, Nothing, Number, RValue, Slot
+from porter.ir.simt.builder.values import Elements, Fields, Memory, Nothing, Number, OneOf, RValue, Slot
 from porter.ir.simt.ops import Block, Op, Value
 from porter.ir.simt.types import Pointer
 from porter.syntax.nodes import Assign, Braces, Update
@@ -121,7 +121,16 @@ def _flattened(
     if isinstance(yes, Elements) and isinstance(no, Elements) and yes.type == no.type:
         of, type_of_array = [_flattened(b, a, c) for a, c in zip(yes.parts, no.parts, strict=True)], yes.type
         return _together(of, lambda parts: Elements(type_of_array, tuple(parts)))
+    one, other = functions.several(b, yes), functions.several(b, no)
+    if one is not None and other is not None:
+        first, behind = (Number(b.emitter.constant(n, INT), INT) for n in (0, len(one.functions)))
+        named = one.functions + other.functions
+        return [(first, behind), (one.index, other.index)], lambda found: OneOf(_sum(b, found), named)
     return [], lambda _: Nothing()
+
+
+def _sum(b: Builder, found: Sequence[Value]) -> Number:
+    return arithmetic.binary(b, "+", Number(found[0], INT), Number(found[1], INT))
 
 
 def _together(

@@ -68,8 +68,14 @@ class Record:
         return tuple(m for m in own if sum(p.default is None for p in m.parameters) <= count <= len(m.parameters))
 
 
-CType = Scalar | Void | PointerTo | ArrayOf | Record
+@dataclass(frozen=True, slots=True)
+class FunctionPointer:
+    """A pointer to a function, or an object that holds one; which functions it may name is known."""
+
+
+CType = Scalar | Void | PointerTo | ArrayOf | Record | FunctionPointer
 VOID = Void()
+FUNCTION = FunctionPointer()
 INT, UINT, LONG, ULONG = Scalar.I32, Scalar.U32, Scalar.I64, Scalar.U64
 _BYTES: dict[tuple[Kind, int], Scalar] = {
     (Kind.BOOL, 1): Scalar.BOOL, (Kind.SIGNED, 1): Scalar.I8, (Kind.SIGNED, 2): Scalar.I16,
@@ -119,7 +125,7 @@ def size_of(type_: CType) -> int:
     match type_:
         case Scalar():
             return type_.bytes
-        case PointerTo():
+        case PointerTo() | FunctionPointer():
             return 8
         case ArrayOf(element, extents):
             return size_of(element) * prod(extents)
@@ -134,7 +140,7 @@ def alignment_of(type_: CType) -> int:
     match type_:
         case Scalar():
             return type_.bytes
-        case PointerTo():
+        case PointerTo() | FunctionPointer():
             return 8
         case ArrayOf(element, _):
             return alignment_of(element)

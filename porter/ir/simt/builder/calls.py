@@ -8,6 +8,7 @@ from math import prod
 from porter.ir.simt.builder import (
     access,
     arithmetic,
+    assignments,
     declarations,
     expressions,
     inlining,
@@ -16,10 +17,21 @@ from porter.ir.simt.builder import (
     resolve,
     tuples,
 )
-from porter.ir.simt.builder.c_types import INT, ArrayOf, CType, PointerTo, Record, Void, are_extents
+from porter.ir.simt.builder.c_types import FUNCTION, INT, ArrayOf, CType, PointerTo, Record, Void, are_extents
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Closure, Elements, Fields, FunctionName, Held, Nothing, Number, Place, RValue
+from porter.ir.simt.builder.values import (
+    Closure,
+    Elements,
+    Fields,
+    FunctionName,
+    Held,
+    Nothing,
+    Number,
+    OneOf,
+    Place,
+    RValue,
+)
 from porter.ir.simt.types import Scalar
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import (
@@ -93,10 +105,17 @@ def _of_name(b: Builder, callee: Name, node: Call) -> Place:
     made = intrinsics.call(b, callee, node) or tuples.call(b, callee, node)
     if made is not None:
         return made if isinstance(made, Place) else Held(made)
+    return _of_no_function(b, callee, node)
+
+
+def _of_no_function(b: Builder, callee: Name, node: Call) -> Place:
+    """A call of a static method, of what a variable of the program points to, or of a type: an object of it."""
     if (static := _static_method(b, callee, node)) is not None:
         return static
     if not node.arguments and (told := names.trait_object(b, callee.name, callee.template)) is not None:
         return told
+    if b.unit.variables_named(callee.name, b.namespaces[-1]):
+        return _of_object(b, names.place(b, callee), node)
     type_ = _type_named(b, callee)
     if type_ is None:
         raise b.problem(f"a call of '{callee.name}', which is not known", node.line)
@@ -172,12 +191,26 @@ def _of_object(b: Builder, held: Place, node: Call) -> Place:
         return inlining.closure(b, value, given(b, node.arguments), node.line)
     if isinstance(value, FunctionName):
         return _of_name(b, Name(value.name, value.template, node.line), node)
+    if isinstance(value, OneOf):
+        return Held(_of_one(b, value, node, 0))
     type_ = access.place_type(held)
     if isinstance(type_, Record):
         methods = inlining.methods(b, type_, "operator()")
         if methods:
             return inlining.function(b, methods, (), given(b, node.arguments), node.line, this=held)
     raise b.problem("a call of what is not a function", node.line)
+
+
+def _of_one(b: Builder, held: OneOf, node: Call, number: int) -> RValue:
+    """A call of one of several functions: that at `number`, or one behind it."""
+
+    def called() -> RValue:
+        return access.load(b, _of_object(b, Held(held.functions[number]), node))
+
+    if number == len(held.functions) - 1:
+        return called()
+    here = arithmetic.binary(b, "==", held.index, Number(b.emitter.constant(number, INT), INT))
+    return assignments.chosen(b, arithmetic.truth(b, here), called, lambda: _of_one(b, held, node, number + 1))
 
 
 def _of_method(b: Builder, callee: Member, node: Call) -> Place:
@@ -205,6 +238,8 @@ def cast(b: Builder, type_: CType, operand: Expression) -> RValue:
 
 def converted(b: Builder, found: RValue, type_: CType, line: int) -> RValue:
     """A value as one of another type: of numbers as C does it, of structs by their constructors and conversions."""
+    if type_ is FUNCTION and isinstance(found, Number | Fields):
+        raise b.problem("which function this is cannot be told", line)
     if isinstance(found, Number) and not isinstance(type_, Record):
         return arithmetic.convert(b, found, type_)
     if isinstance(found, Fields):
@@ -218,7 +253,7 @@ def converted(b: Builder, found: RValue, type_: CType, line: int) -> RValue:
         return arithmetic.convert(b, converted_struct(b, found, type_), type_)
     if isinstance(type_, Record) and isinstance(found, Number):
         return _made_of(b, type_, found, line)
-    if isinstance(found, FunctionName | Closure | Nothing):
+    if isinstance(found, FunctionName | Closure | OneOf | Nothing):
         return found
     raise b.problem("a value where another is needed", line)
 

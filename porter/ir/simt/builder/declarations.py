@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from porter.ir.simt.builder import access, calls, expressions, resolve
+from porter.ir.simt.builder import access, calls, expressions, functions, resolve
 from porter.ir.simt.builder.c_types import (
+    FUNCTION,
     INT,
     VOID,
     ArrayOf,
@@ -26,6 +27,7 @@ from porter.ir.simt.builder.values import (
     Held,
     Memory,
     Number,
+    OneOf,
     Place,
     RValue,
     Text,
@@ -72,6 +74,10 @@ def _type(b: Builder, variable: Variable) -> CType:
 
 def _of_type(b: Builder, variable: Variable, type_: CType) -> Place:
     name = variable.name
+    if type_ is FUNCTION:
+        return _function(b, variable)
+    if isinstance(type_, ArrayOf) and type_.element is FUNCTION:
+        return Held(functions.table(b, variable))
     in_memory = lives_in_memory(type_) or name in b.addressed[-1]
     if not in_memory and variable.value is not None and (name not in b.mutable[-1] or variable.constexpr):
         return Held(_named(initial(b, type_, variable.value, variable.line), name))
@@ -83,6 +89,16 @@ def _of_type(b: Builder, variable: Variable, type_: CType) -> Place:
     ):
         access.store(b, place, calls.construct(b, type_, (), variable.line))
     return place
+
+
+def _function(b: Builder, variable: Variable) -> Place:
+    """A pointer to a function, which keeps what it is initialised with."""
+    if variable.value is None or variable.name in b.mutable[-1]:
+        raise b.problem(f"'{variable.name}', a pointer to a function, is assigned to after its declaration")
+    value = variable.value
+    if isinstance(value, Braces) and len(value.items) == 1:
+        value = value.items[0]
+    return Held(functions.value(b, value, variable.line))
 
 
 def _named(value: RValue, name: str) -> RValue:
@@ -137,6 +153,8 @@ _MOST_STORES = 1024
 def constant_array(b: Builder, variable: Variable) -> Place:
     """A constant array of the program, as memory of the thread."""
     type_ = _type(b, variable)
+    if isinstance(type_, ArrayOf) and type_.element is FUNCTION:
+        return Held(functions.table(b, variable))
     place = access.variable(b, variable.name, type_, in_memory=True)
     assert isinstance(place, Memory)
     assert variable.value is not None
@@ -163,7 +181,7 @@ def _deduced(b: Builder, variable: Variable) -> Place:
     if isinstance(value, Braces) and value.type is None and len(value.items) == 1:
         value = value.items[0]
     found = expressions.value(b, value)
-    if isinstance(found, Closure | FunctionName):
+    if isinstance(found, Closure | FunctionName | OneOf):
         return Held(found)
     type_ = expressions.type_of_value(b, found, variable.line)
     if variable.name not in b.mutable[-1]:

@@ -7,6 +7,7 @@ from porter.ir.simt.builder import (
     arithmetic,
     assignments,
     calls,
+    functions,
     names,
     resolve,
 )
@@ -22,7 +23,21 @@ from porter.ir.simt.builder.c_types import (
 )
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Closure, Elements, Fields, Held, Memory, Nothing, Number, Place, RValue, Text
+from porter.ir.simt.builder.values import (
+    Closure,
+    Elements,
+    Fields,
+    FunctionName,
+    FunctionTable,
+    Held,
+    Memory,
+    Nothing,
+    Number,
+    OneOf,
+    Place,
+    RValue,
+    Text,
+)
 from porter.ir.simt.types import Scalar
 from porter.syntax.nodes import (
     Assign,
@@ -58,7 +73,7 @@ def _value(b: Builder, node: Expression) -> RValue:  # noqa: PLR0912 - a row for
         case Name() | Member() | Subscript() | Unary(operator="*"):
             return access.load(b, place(b, node))
         case Unary(operator="&"):
-            return address_of(b, node.operand)
+            return _function(b, node.operand) or address_of(b, node.operand)
         case Unary(operator, operand):
             return _unary(b, operator, operand)
         case Binary(",", left, right):
@@ -172,6 +187,8 @@ def _place(b: Builder, node: Expression) -> Place:
             return this
         case Unary("*", operand):
             held = place(b, operand)
+            if isinstance(held, Held) and isinstance(held.value, FunctionName | Closure | OneOf):
+                return held  # a function is what a pointer to it leads to
             found = calls.followed(b, held, node.line, "*")
             return found if found is not None else pointee(b, _as_number(b, access.load(b, held), node.line))
         case Member():
@@ -206,6 +223,8 @@ def _subscript(b: Builder, owner: Expression, index: Expression) -> Place:
         return calls.subscript(b, base, held, index)
     if isinstance(held, Elements):
         return _of_elements(b, held, number(b, index))
+    if isinstance(held, FunctionTable):
+        return Held(functions.at(b, held, number(b, index)))
     if not isinstance(held, Number) or not isinstance(held.type, PointerTo):
         raise b.problem("an index into what is not an array")
     return access.element(b, held, number(b, index))
@@ -248,6 +267,16 @@ def object_of(b: Builder, node: Member) -> Place:
         led = calls.followed(b, held, node.line, "->")
         return pointee(b, _as_number(b, access.load(b, led if led is not None else held), node.line))
     return place(b, node.owner)
+
+
+def _function(b: Builder, node: Expression) -> RValue | None:
+    """The function that a name or element is, whose address is itself; None for anything else."""
+    if not isinstance(node, Name | Subscript | Member):
+        return None
+    with b.discarded():
+        found = place(b, node)
+    is_function = isinstance(found, Held) and isinstance(found.value, FunctionName | Closure | OneOf)
+    return access.load(b, place(b, node)) if is_function else None
 
 
 def address_of(b: Builder, node: Expression) -> Number:
@@ -329,6 +358,8 @@ def selected(b: Builder, decision: Number, yes: RValue, no: RValue) -> RValue:
         return Elements(yes.type, tuple(selected(b, decision, a, c) for a, c in inner))
     if isinstance(yes, Nothing) and isinstance(no, Nothing):
         return yes
+    if (either := functions.either(b, decision, yes, no)) is not None:
+        return either
     if not isinstance(yes, Number) or not isinstance(no, Number):
         raise b.problem("a choice between values of different types")
     one, other = unified(b, yes, no)

@@ -10,7 +10,7 @@ from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, Record, lives_i
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.mutability import addressed_names, assigned_names
 from porter.ir.simt.builder.state import Builder, Scope, Target
-from porter.ir.simt.builder.values import Closure, FunctionName, Held, Memory, Nothing, Place, RValue, Slot
+from porter.ir.simt.builder.values import Closure, FunctionName, Held, Memory, Nothing, OneOf, Place, RValue, Slot
 from porter.ir.simt.types import Scalar
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Block, Braces, Expression, Lambda, Parameter, Return, TypeName
@@ -137,7 +137,7 @@ def _parameter(b: Builder, parameter: Parameter, argument: Argument, line: int) 
     kind = parameter.type
     if not isinstance(argument, Listed):
         held = argument.value if isinstance(argument, Held) else None
-        if isinstance(held, Closure | FunctionName):
+        if isinstance(held, Closure | FunctionName | OneOf):
             return argument
         if kind.name == "[]" and not kind.reference and isinstance(argument, Memory):
             return argument

@@ -7,7 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from porter.ir.simt.builder import access, inlining, resolve, statements
-from porter.ir.simt.builder.c_types import CType, PointerTo, Record, element_of, leaves, lives_in_memory, paths
+from porter.ir.simt.builder.c_types import (
+    FUNCTION,
+    CType,
+    PointerTo,
+    Record,
+    element_of,
+    leaves,
+    lives_in_memory,
+    paths,
+)
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, Held, Memory, Number, Place, RValue
@@ -125,7 +134,7 @@ def _parameter(b: Builder, parameter: Parameter, number: int, found: list[IRPara
             raise b.problem(f"the parameter '{name}' has {len(parts)} numbers")
         values = []
         for offset, kind in parts:
-            value = Value(_ir_type(b, kind), name if kind is type_ else f"{name}_{offset}")
+            value = Value(_ir_type(b, kind, name), name if kind is type_ else f"{name}_{offset}")
             found.append(IRParameter(value, number, offset))
             assert isinstance(kind, Scalar | PointerTo)
             values.append(Number(value, kind))
@@ -144,9 +153,11 @@ def _parameter(b: Builder, parameter: Parameter, number: int, found: list[IRPara
         return place
 
 
-def _ir_type(b: Builder, kind: CType) -> Scalar | Pointer:
+def _ir_type(b: Builder, kind: CType, name: str) -> Scalar | Pointer:
     if isinstance(kind, PointerTo):
         return Pointer(element_of(kind.element), Space.GLOBAL)
+    if kind is FUNCTION:
+        raise b.problem(f"'{name}' points to a function, which only a run knows: make it a template parameter")
     if not isinstance(kind, Scalar):
         raise b.problem("a parameter of type 'void'")
     return kind

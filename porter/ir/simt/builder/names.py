@@ -6,14 +6,26 @@ import math
 from itertools import chain
 
 from porter.ir.simt.builder import access, declarations, expressions, resolve
-from porter.ir.simt.builder.c_types import BUILT_IN, INT, LONG, UINT, ULONG, Record, element_of
-from porter.ir.simt.builder.errors import told_by_build
+from porter.ir.simt.builder.c_types import BUILT_IN, FUNCTION, INT, LONG, UINT, ULONG, Record, element_of
+from porter.ir.simt.builder.errors import NotExpressibleError, told_by_build
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, FunctionName, Held, Memory, Number, Place
 from porter.ir.simt.ops import Value
 from porter.ir.simt.types import Pointer, Scalar, Space
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Alias, Expression, Literal, Member, Name, TypeName, Unary, Variable
+from porter.syntax.nodes import (
+    Alias,
+    Assign,
+    Call,
+    Expression,
+    Literal,
+    Member,
+    Name,
+    Subscript,
+    TypeName,
+    Unary,
+    Variable,
+)
 from porter.syntax.type_traits import truth_of
 from porter.syntax.unit import StructTree
 from porter.syntax.walk import walk
@@ -101,12 +113,35 @@ def _global(b: Builder, node: Name) -> Place | None:
     variable = found[-1]
     if any(not _is_alike(b, variable, other) for other in found):
         raise b.problem(f"several variables are called '{node.name}'", node.line)
+    if _is_function(b, variable):
+        with b.scope(wall=True):
+            return _initial(b, variable)
     if variable.storage in ("constant", "device") and not _is_fixed(b, variable):
         return _in_memory(b, variable)
     if variable.value is None or not (variable.constexpr or variable.type.const or variable.storage == "constant"):
         raise b.problem(f"the variable '{node.name}' outside of functions", node.line)
     with b.scope(wall=True):
         return _initial(b, variable)
+
+
+def _is_function(b: Builder, variable: Variable) -> bool:
+    """Returns whether a variable holds functions, those that it is declared with."""
+    if variable.value is None:
+        return False
+    try:
+        is_function = resolve.type_of(b, variable.type, variable.line) is FUNCTION
+    except NotExpressibleError:
+        return False
+    return is_function and not any(_is_set(n, variable.name) for f in b.unit.functions for n in walk(f.body))
+
+
+def _is_set(node: object, name: str) -> bool:
+    """Returns whether code assigns to a variable of the program, or copies to it."""
+    if isinstance(node, Assign):
+        target = node.target.owner if isinstance(node.target, Subscript) else node.target
+        return isinstance(target, Name) and target.name == name
+    copies = isinstance(node, Call) and isinstance(node.callee, Name) and "ToSymbol" in node.callee.name
+    return copies and any(isinstance(n, Name) and n.name == name for n in walk(node))
 
 
 def _is_alike(b: Builder, one: Variable, other: Variable) -> bool:

@@ -10,6 +10,7 @@ from typing import cast
 from porter.ir.simt.builder import expressions, tuples
 from porter.ir.simt.builder.c_types import (
     BUILT_IN,
+    FUNCTION,
     VOID,
     ArrayOf,
     CType,
@@ -35,7 +36,7 @@ Argument = TypeName | Expression
 def type_of(b: Builder, name: TypeName, line: int = 0) -> CType:
     """The type that `name` means, template parameters and aliases followed. Raises `NotExpressibleError`."""
     found = _named(b, name, line)
-    for _ in range(name.pointers):
+    for _ in range(name.pointers if found is not FUNCTION else 0):
         found = PointerTo(found)
     return found
 
@@ -65,7 +66,7 @@ def _named(b: Builder, name: TypeName, line: int) -> CType:
     inner = inner or tuples.record(b, found, line)
     if inner is None:
         raise b.problem(f"the type '{name.name}' is not known", line)
-    for _ in range(found.pointers):
+    for _ in range(found.pointers if inner is not FUNCTION else 0):
         inner = PointerTo(inner)
     return inner
 
@@ -100,6 +101,8 @@ def _of_template(b: Builder, alias: Alias, name: TypeName, line: int) -> CType:
 def _built_in(name: TypeName) -> CType | None:
     if name.name == "void":
         return VOID
+    if name.name in ("()", "std::function", "nvstd::function"):
+        return FUNCTION
     return named_number(name.name) or BUILT_IN.get(unqualified(name.name))
 
 

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from porter.ir.simt.builder import access, arithmetic, assignments, declarations, expressions, inline_ptx, loops, range_loops
+from porter.ir.simt.builder import (
+    access,
+    arithmetic,
+    assignments,
+    declarations,
+    expressions,
+    inline_ptx,
+    loops,
+    range_loops,
+)
 from porter.ir.simt.builder.state import Builder, Target
 from porter.ir.simt.builder.values import Nothing, Number, RValue, Slot
 from porter.ir.simt.types import Scalar

@@ -66,7 +66,25 @@ class Closure:
     scopes: tuple[object, ...]
 
 
-RValue = Number | Fields | Elements | Nothing | Text | FunctionName | Closure
+Callable = FunctionName | Closure
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The function at an index, which only a run knows."""
+
+    index: Number
+    functions: tuple[Callable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTable:
+    """An array of functions."""
+
+    functions: tuple[RValue, ...]
+
+
+RValue = OneOf | FunctionTable | Number | Fields | Elements | Nothing | Text | FunctionName | Closure
 
 
 @dataclass(frozen=True, eq=False, slots=True)

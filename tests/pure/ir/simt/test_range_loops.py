@@ -26,7 +26,7 @@ struct Strided {
     [
         ("int a[3] = {4, 5, t}; for (int v : a) out[t] = out[t] * 10 + v;", lambda t: 450 + t),
         ("int a[3] = {4, 5, t}; for (auto& v : a) v *= 2; out[t] = a[0] + a[2];", lambda t: 8 + 2 * t),
-        ("int a[3] = {4, t, 6}; for (int v : a) { if (v > 5) break; out[t] += v; }", lambda t: 4 + (t if t <= 5 else 0)),
+        ("int a[3] = {4, t, 6}; for (int v : a) { if (v > 5) break; out[t] += v; }", lambda t: 4 + t * (t <= 5)),
         ("int a[2][2] = {{1, 2}, {3, t}}; for (auto& r : a) for (int v : r) out[t] += v;", lambda t: 6 + t),
         ("for (int i : Strided{t, 64, 8}) { if (i % 16 > 7) continue; out[t] += i; }",
          lambda t: sum(i for i in range(t, 64, 8) if i % 16 <= 7)),
