@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.source.qualified import unqualified
+from porter.syntax import packs
 from porter.syntax.nodes import (
     Assign,
     Call,
@@ -28,7 +29,6 @@ from porter_triton.host import (
     member_types,
     methods,
     overloads,
-    packs,
     pointers,
     records,
     runtime,

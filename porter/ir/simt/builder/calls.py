@@ -18,7 +18,7 @@ from porter.ir.simt.builder import (
     tuples,
 )
 from porter.ir.simt.builder.c_types import FUNCTION, INT, ArrayOf, CType, PointerTo, Record, Void, are_extents
-from porter.ir.simt.builder.errors import NotExpressibleError
+from porter.ir.simt.builder.errors import NotExpressibleError, what_instead
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import (
     Closure,
@@ -65,6 +65,11 @@ def place(b: Builder, node: Call) -> Place:
             return inlining.closure(b, Closure(callee, tuple(b.scopes)), given(b, node.arguments), node.line)
     held = expressions.place(b, callee)
     return _of_object(b, held, node)
+
+
+def of_library(b: Builder, name: str, arguments: Sequence[inlining.Argument], line: int) -> RValue:
+    """The value of a function of the library's text."""
+    return access.load(b, inlining.function(b, functions(b, name), (), arguments, line))
 
 
 def given(b: Builder, nodes: Sequence[Expression]) -> list[inlining.Argument]:
@@ -118,7 +123,8 @@ def _of_no_function(b: Builder, callee: Name, node: Call) -> Place:
         return _of_object(b, names.place(b, callee), node)
     type_ = _type_named(b, callee)
     if type_ is None:
-        raise b.problem(f"a call of '{callee.name}', which is not known", node.line)
+        why = what_instead(callee.name)
+        raise b.problem(f"a call of '{callee.name}'{why or ', which is not known'}", node.line)
     return Held(construct(b, type_, node.arguments, node.line))
 
 
@@ -223,6 +229,8 @@ def _of_method(b: Builder, callee: Member, node: Call) -> Place:
             return inlining.function(b, methods, template, given(b, node.arguments), node.line, this=owner)
         if type_.field(callee.name) is not None:
             return _of_object(b, access.field(b, owner, callee.name), node)
+    if isinstance(type_, Record) and unqualified(type_.name) == "grid_group":
+        raise b.problem("blocks that wait for each other: split the kernel there into two launches", node.line)
     raise b.problem(f"a call of the method '{callee.name}', which is not known", node.line)
 
 
@@ -315,7 +323,13 @@ def _array(b: Builder, type_: ArrayOf, items: Sequence[inlining.Argument], line:
 
 
 def _aggregate(b: Builder, type_: Record, items: Sequence[inlining.Argument], line: int) -> RValue:
-    """A struct without constructors: its fields in order, then their defaults or 0."""
+    """A struct without constructors: its fields in order, then their defaults or 0.
+
+    Those of an array that is its only field may stand without braces of their own.
+    """
+    is_array = len(type_.fields) == 1 and isinstance(type_.fields[0][1], ArrayOf)
+    if is_array and items and not isinstance(items[0], inlining.Listed) and _is_part(items[0]):
+        items = [inlining.Listed(tuple(items))]
     if len(items) > len(type_.fields):
         raise b.problem(f"a '{type_.name}' of {len(items)} values", line)
     parts: list[tuple[str, RValue]] = []
@@ -325,6 +339,11 @@ def _aggregate(b: Builder, type_: Record, items: Sequence[inlining.Argument], li
         else:
             parts.append((name, _default(b, type_, name, kind)))
     return Fields(type_, tuple(parts))
+
+
+def _is_part(item: Place) -> bool:
+    """Returns whether an argument is an element of an array, and no array itself."""
+    return not isinstance(access.place_type(item), ArrayOf)
 
 
 def _default(b: Builder, type_: Record, name: str, kind: CType) -> RValue:

@@ -139,12 +139,18 @@ def fill(b: Builder, place: Memory, items: tuple[Expression, ...], line: int) ->
     else:
         assert isinstance(type_, Record)
         inner = VOID
+        if len(type_.fields) == 1 and isinstance(type_.fields[0][1], ArrayOf) and items and not _is_list(items[0]):
+            items = (Braces(items, None, line),)  # the braces of an only array may be left out
         parts = [access.field(b, place, name) for name, _ in type_.fields]  # type: ignore[misc]
         parts = parts[:1] if type_.union else parts
     for number, part in enumerate(parts):
         kind = access.place_type(part) or inner
         item = items[number] if number < len(items) else Braces((), None, line)
         _initialise(b, part, kind, item, line)
+
+
+def _is_list(item: Expression) -> bool:
+    return isinstance(item, Braces) and item.type is None
 
 
 _MOST_STORES = 1024

@@ -13,6 +13,7 @@ from porter.ir.simt.builder.state import Builder, Scope, Target
 from porter.ir.simt.builder.values import Closure, FunctionName, Held, Memory, Nothing, OneOf, Place, RValue, Slot
 from porter.ir.simt.types import Scalar
 from porter.source.qualified import unqualified
+from porter.syntax import packs
 from porter.syntax.nodes import Block, Braces, Expression, Lambda, Parameter, Return, TypeName
 from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import walk
@@ -45,6 +46,7 @@ def function(
         raise b.problem("functions call one another too deeply, or themselves", line)
     type_ = owner if owner is not None else access.place_type(this) if this is not None else None
     types = [argument_type(argument) for argument in arguments]
+    candidates = tuple(packs.with_arguments(c, len(arguments)) if packs.has_one(c) else c for c in candidates)
     with b.scope(wall=True):
         if isinstance(type_, Record) and (inside := resolve.definition_of(type_)) is not None:
             resolve.bind_members(b, inside)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from porter.ir.simt.builder import access, arithmetic, calls, expressions, resolve
-from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, CType, PointerTo, Record
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, ArrayOf, CType, PointerTo, Record
 from porter.ir.simt.builder.mathematics import BITS, FUNCTIONS, Function, conversion
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Fields, Memory, Nothing, Number, Place, RValue, Text
+from porter.ir.simt.builder.values import Fields, Held, Memory, Nothing, Number, Place, RValue, Text
 from porter.ir.simt.operations import COMPARISONS, MATHEMATICS
 from porter.ir.simt.types import Pointer, Scalar
 from porter.source.qualified import unqualified
@@ -110,6 +110,14 @@ def _of_memory(b: Builder, plain: str, node: Call) -> RValue | None:
         target = expressions.pointee(b, expressions.number(b, node.arguments[0]))
         access.store(b, target, expressions.value(b, node.arguments[1]))
         return Nothing()
+    if plain in ("memset", "__builtin_memset") and len(node.arguments) == 3:
+        return _fill(b, node)
+    if plain == "new" and isinstance(callee_type := node.callee.template[0], TypeName):  # type: ignore[union-attr]
+        return _own_array(b, callee_type, node)
+    if plain == "malloc" and len(node.arguments) == 1 and expressions.constant(b, node.arguments[0]) is not None:
+        return _own_array(b, TypeName("unsigned char"), node)
+    if plain in ("delete", "free"):
+        return Nothing()
     if plain in ("memcpy", "__builtin_memcpy") and len(node.arguments) == 3:
         size = expressions.constant(b, node.arguments[2])
         if not isinstance(size, int):
@@ -118,6 +126,37 @@ def _of_memory(b: Builder, plain: str, node: Call) -> RValue | None:
         _copy_bytes(b, to, source, size)
         return Nothing()
     return None
+
+
+def _fill(b: Builder, node: Call) -> RValue:
+    """`memset(p, byte, bytes)` of a number of bytes that is known, all of them 0 or all ones."""
+    place, byte = expressions.number(b, node.arguments[0]), expressions.constant(b, node.arguments[1])
+    size = expressions.constant(b, node.arguments[2])
+    target = arithmetic.as_pointer(b, place.value)
+    assert isinstance(target.type, Pointer)
+    element = target.type.element
+    if not isinstance(size, int) or byte is None or not isinstance(element, Scalar) or size % element.bytes:
+        raise b.problem("memory that is filled with a byte, or of a size, that is not known", node.line)
+    if size // element.bytes > _MOST_COPIED or (byte and element.is_float):
+        raise b.problem(f"memory of {size} bytes that is filled with {byte}", node.line)
+    whole = int.from_bytes(bytes([int(byte) & 0xFF]) * element.bytes, "little", signed=element.is_signed)
+    filled = b.emitter.constant(whole, element)
+    for number in range(size // element.bytes):
+        b.emitter.effect("store", (target, b.emitter.constant(number, INT), filled))
+    return Nothing()
+
+
+def _own_array(b: Builder, of: TypeName, node: Call) -> RValue:
+    """`new T[n]` of a few elements: memory of the thread, which needs not be given back."""
+    count = expressions.constant(b, node.arguments[0]) if node.arguments else 1
+    type_ = resolve.type_of(b, of, node.line)
+    if not isinstance(count, int) or not 0 < count <= _MOST_COPIED:
+        raise b.problem(
+            "memory that a kernel allocates, of a size that is not known: give it as an argument", node.line
+        )
+    made = access.variable(b, "allocated", ArrayOf(type_, (count,)), in_memory=True)
+    assert isinstance(made, Memory)
+    return Number(access.address(b, made, type_), PointerTo(type_))
 
 
 def _copy_bytes(b: Builder, to: Number, source: Number, size_bytes: int) -> None:
@@ -151,10 +190,12 @@ def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
     if vote is not None:
         return _ballot(b, vote, expressions.condition(b, arguments[0]), mask.value)
     width = expressions.constant(b, arguments[2]) if len(arguments) > 2 else 32
-    if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32):
-        raise b.problem("a shuffle among a number of lanes that is not known")
-    value, lane = expressions.value(b, arguments[0]), expressions.number(b, arguments[1])
     assert mode is not None
+    if width is None:
+        return calls.of_library(b, f"__shuffled_{mode}", [Held(mask), *calls.given(b, arguments)], node.line)
+    if width not in (1, 2, 4, 8, 16, 32):
+        raise b.problem(f"a shuffle among {width} lanes, which is no power of two within a warp")
+    value, lane = expressions.value(b, arguments[0]), expressions.number(b, arguments[1])
     return _shuffled(b, value, arithmetic.convert(b, lane, INT), mask, mode=mode, width=width)
 
 

@@ -20,7 +20,7 @@ from porter.ir.simt.builder.c_types import (
     named_number,
     spelled,
 )
-from porter.ir.simt.builder.errors import NotExpressibleError
+from porter.ir.simt.builder.errors import NotExpressibleError, what_instead
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import FunctionName, Number
 from porter.ir.simt.types import Scalar
@@ -62,10 +62,15 @@ def _named(b: Builder, name: TypeName, line: int) -> CType:
         bound_names.pop(given.name, None)
     resolved = b.types.resolved(given, b.namespaces[-1], cast("Bindings", bound_names))
     found = resolved if resolved is not None else given
-    inner = _built_in(found) or _record(b, replace(found, pointers=0), line) or _member(b, found, line)
+    inner = (
+        _built_in(found)
+        or _enumeration(b, found, line)
+        or _record(b, replace(found, pointers=0), line)
+        or _member(b, found, line)
+    )
     inner = inner or tuples.record(b, found, line)
     if inner is None:
-        raise b.problem(f"the type '{name.name}' is not known", line)
+        raise b.problem(f"the type '{name.name}'{what_instead(name.name) or ' is not known'}", line)
     for _ in range(found.pointers if inner is not FUNCTION else 0):
         inner = PointerTo(inner)
     return inner
@@ -96,6 +101,12 @@ def _of_template(b: Builder, alias: Alias, name: TypeName, line: int) -> CType:
         for parameter, one in zip(alias.template, given, strict=False):
             b.bind(parameter, one)
         return type_of(b, alias.type, line)
+
+
+def _enumeration(b: Builder, name: TypeName, line: int) -> CType | None:
+    """The integer that an enum is; None for other types."""
+    alike = [a for a in b.unit.aliases if a.enumerates and "::".join((*a.scope, a.name)) == name.name]
+    return type_of(b, alike[-1].type, line) if alike else None
 
 
 def _built_in(name: TypeName) -> CType | None:

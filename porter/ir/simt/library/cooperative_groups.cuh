@@ -91,6 +91,16 @@ struct thread_block_tile {
     }
     __device__ int any(int holds) const { return ballot(holds) != 0; }
     __device__ int all(int holds) const { return ballot(!holds) == 0; }
+    template <typename T>
+    __device__ unsigned match_any(T value) const {
+        return (__match_any_sync(mask(), value) & mask()) >> block_rank() % 32 / Size * Size;
+    }
+    template <typename T>
+    __device__ unsigned match_all(T value, int& holds) const {
+        const unsigned whole = mask() >> block_rank() % 32 / Size * Size;
+        holds = match_any(value) == whole;
+        return holds ? whole : 0u;
+    }
 };
 template <unsigned Size, typename Parent>
 __device__ thread_block_tile<Size> tiled_partition(const Parent& parent) {
@@ -120,6 +130,23 @@ struct coalesced_group {
 };
 __device__ coalesced_group coalesced_threads() {
     return coalesced_group(__activemask());
+}
+
+// The lanes of a tile that have one label.
+template <unsigned Size, typename T>
+__device__ coalesced_group labeled_partition(const thread_block_tile<Size>& tile, T label) {
+    return coalesced_group(__match_any_sync(tile.mask(), label) & tile.mask());
+}
+template <typename T>
+__device__ coalesced_group labeled_partition(const coalesced_group& group, T label) {
+    return coalesced_group(__match_any_sync(group.mask, label) & group.mask);
+}
+template <unsigned Size>
+__device__ coalesced_group binary_partition(const thread_block_tile<Size>& tile, bool holds) {
+    return labeled_partition(tile, (int)holds);
+}
+__device__ coalesced_group binary_partition(const coalesced_group& group, bool holds) {
+    return labeled_partition(group, (int)holds);
 }
 
 // Any group: `width` threads side by side, or the block where that is 0.

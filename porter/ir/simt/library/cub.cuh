@@ -261,4 +261,48 @@ struct WarpReduce {
     __device__ T Sum(T value, int valid) { return Reduce(value, cub::Sum(), valid); }
 };
 
+template <typename T, int Threads = 32>
+struct WarpScan {
+    using TempStorage = Nothing;
+
+    __device__ WarpScan(Nothing& storage) {}
+    __device__ int rank() {
+        return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % Threads;
+    }
+    template <typename Op>
+    __device__ void InclusiveScan(T input, T& output, Op op) {
+        T value = input;
+        for (int offset = 1; offset < Threads; offset *= 2) {
+            const T other = __shfl_up_sync(0xffffffffu, value, offset, Threads);
+            if (rank() >= offset) value = op(other, value);
+        }
+        output = value;
+    }
+    template <typename Op>
+    __device__ void InclusiveScan(T input, T& output, Op op, T& total) {
+        InclusiveScan(input, output, op);
+        total = __shfl_sync(0xffffffffu, output, Threads - 1, Threads);
+    }
+    template <typename Op>
+    __device__ void ExclusiveScan(T input, T& output, T first, Op op) {
+        T value;
+        InclusiveScan(input, value, op);
+        const T before = __shfl_up_sync(0xffffffffu, value, 1, Threads);
+        output = rank() == 0 ? first : op(first, before);
+    }
+    template <typename Op>
+    __device__ void ExclusiveScan(T input, T& output, T first, Op op, T& total) {
+        T value;
+        InclusiveScan(input, value, op, total);
+        const T before = __shfl_up_sync(0xffffffffu, value, 1, Threads);
+        output = rank() == 0 ? first : op(first, before);
+    }
+    __device__ void InclusiveSum(T input, T& output) { InclusiveScan(input, output, cub::Sum()); }
+    __device__ void InclusiveSum(T input, T& output, T& total) { InclusiveScan(input, output, cub::Sum(), total); }
+    __device__ void ExclusiveSum(T input, T& output) { ExclusiveScan(input, output, T(0), cub::Sum()); }
+    __device__ void ExclusiveSum(T input, T& output, T& total) {
+        ExclusiveScan(input, output, T(0), cub::Sum(), total);
+    }
+};
+
 }  // namespace cub

@@ -421,7 +421,12 @@ def test_a_variable_of_the_device_is_a_parameter_of_its_own():
             "inline PTX: tensor-core instructions are not modelled; a fragment's layout is the device's own",
             2,
         ),
-        ("wmma::fragment<wmma::matrix_a, 16> f;", "the type 'wmma::fragment' is not known", 2),
+        (
+            "wmma::fragment<wmma::matrix_a, 16> f;",
+            "the type 'wmma::fragment': tensor cores are not ported: write the product as sums over shared memory, or "
+            "this kernel by hand",
+            2,
+        ),
         ("*x = magic(3);", "a call of 'magic', which is not known", 2),
         ("int a[n]; *x = a[0];", "the size of an array is not known", 2),
         ("static int count; *x = ++count;", "the static variable 'count'", 2),

@@ -1,17 +1,34 @@
-"""Functions that take a pack of arguments, as functions that take so many: `launch(kernel, args...)`."""
+"""Functions that take a pack of arguments, as functions that take so many: `launch(kernel, args...)`.
+
+The same function and number give the same tree, which may stand for the function.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from porter.source.program import TemplateParam
-from porter.syntax.nodes import Block, Braces, Call, Cast, Expression, Launch, Name, Parameter, TypeName
+from porter.syntax.nodes import (
+    Block,
+    Braces,
+    Call,
+    Cast,
+    Expression,
+    Launch,
+    Literal,
+    Name,
+    Parameter,
+    SizeOf,
+    TypeName,
+)
 from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import rebuilt
 
 _DOTS = "..."
 
 
+@cache
 def with_arguments(function: FunctionTree, count: int) -> FunctionTree:
     """`function` for a call with `count` arguments, those of a pack at its end by name; itself where it has no pack."""
     *before, last = function.parameters or (Parameter("", TypeName("void")),)
@@ -24,6 +41,11 @@ def with_arguments(function: FunctionTree, count: int) -> FunctionTree:
     body = rebuilt(function.body, lambda node: _with_each(node, last.name, pack, len(numbers)))
     assert isinstance(body, Block)
     return replace(function, head=head, parameters=(*before, *own), body=body)
+
+
+def has_one(function: FunctionTree) -> bool:
+    """Returns whether a function takes a pack."""
+    return bool(function.parameters) and function.parameters[-1].type.name.endswith(_DOTS)
 
 
 def _listed(template: tuple[TemplateParam, ...], pack: str, count: int) -> list[TemplateParam]:
@@ -45,6 +67,8 @@ def _with_each(node: object, name: str, pack: str, count: int) -> object:
             return replace(node, arguments=_spread(given, name, pack, count))
         case Braces(items=given):
             return replace(node, items=_spread(given, name, pack, count))
+        case SizeOf(of=Name(name=of) | TypeName(name=of)) if of in (name, pack):  # sizeof...(args)
+            return Literal(count, "unsigned long", node.line)
     return node
 
 

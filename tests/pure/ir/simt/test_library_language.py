@@ -1,0 +1,113 @@
+"""What kernels take of CUDA's libraries and of C++, built and executed."""
+
+import re
+
+import numpy as np
+import pytest
+
+from porter.ir.simt.builder.errors import NotExpressibleError
+from tests.pure.ir.simt.test_builder import built, one, run
+
+BEFORE = """
+enum class Mode : unsigned char { A, B, C = 7 };
+namespace n { enum class Way { UP, DOWN }; }
+template <typename... T> __device__ int count(T... v) { return sizeof...(v); }
+__device__ int total(int v) { return v; }
+template <typename... T> __device__ int total(int v, T... rest) { return v + total(rest...); }
+template <typename F, typename... T> __device__ int called(F f, T... v) { return f(v...); }
+struct Held { template <typename... T> __device__ int sum(int v, T... rest) const { return total(v, rest...); } };
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Mode m = t > 3 ? Mode::A : Mode::C; out[t] = (int)m + (m == Mode::A);", lambda t: 1 if t > 3 else 7),
+        ("n::Way w = n::Way::DOWN; switch (w) { case n::Way::UP: out[t] = 1; break; default: out[t] = 5; }",
+         lambda _: 5),
+        ("out[t] = total(t, 2, 3) + 10 * count(t, 1.f, t) + 100 * count();", lambda t: t + 35),
+        ("out[t] = called([&](int a, int b) { return a * 10 + b; }, t, 4) + Held().sum(1, t);", lambda t: 11 * t + 5),
+        ("int a[4]; memset(a, 0, sizeof(a)); a[t & 3] = 3; out[t] = a[1];", lambda t: 3 if t % 4 == 1 else 0),
+        ("short a[2]; memset(a, 0xff, sizeof(a)); out[t] = a[1];", lambda _: -1),
+        ("int* p = new int[3]; p[t % 3] = t; out[t] = p[t % 3]; delete[] p;", lambda t: t),
+        ("int* p = (int*)malloc(12); p[2] = t; out[t] = p[2]; free(p);", lambda t: t),
+        ("std::array<int, 3> a = {1, 2, t}; int s = 0; for (int v : a) s += v; out[t] = s + a.size() + a[2];",
+         lambda t: 6 + 2 * t),
+        ("cuda::std::array<int, 2> a{t, 4}; a[1] += a.front(); out[t] = a.back();", lambda t: t + 4),
+        ("__shared__ int s[32]; int v[1] = {t}; __pipeline_memcpy_async(&s[t], v, 4); __pipeline_commit();"
+         "__pipeline_wait_prior(0); __syncthreads(); out[t] = s[31 - t];", lambda t: 31 - t),
+        ("out[t] = __shfl_down_sync(~0u, t, 1, 4 << (blockDim.x & 1));", lambda t: t + 1 if t % 4 < 3 else t),
+        ("out[t] = __shfl_up_sync(~0u, t, 2, blockDim.x / 4);", lambda t: t - 2 if t % 8 > 1 else t),
+        ("out[t] = __shfl_xor_sync(~0u, t, 3, blockDim.x / 2);", lambda t: t ^ 3),
+        ("out[t] = __shfl_sync(~0u, t, 5, blockDim.x / 8);", lambda t: t // 4 * 4 + 1),
+    ],
+)  # fmt: skip
+def test_what_kernels_take(body, expected):
+    assert one(body, before=BEFORE) == [expected(t) for t in range(32)]
+
+
+GROUPS = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("auto w = cg::tiled_partition<32>(cg::this_thread_block()); auto g = cg::labeled_partition(w, t % 3);"
+         "out[t] = 100 * g.size() + g.thread_rank();", lambda t: 100 * len(range(t % 3, 32, 3)) + t // 3),
+        ("auto w = cg::tiled_partition<16>(cg::this_thread_block()); auto g = cg::binary_partition(w, t % 16 < 5);"
+         "out[t] = g.size();", lambda t: 5 if t % 16 < 5 else 11),
+        ("auto w = cg::tiled_partition<8>(cg::this_thread_block()); out[t] = w.match_any(t % 4);",
+         lambda t: 0x11 << t % 4),
+        ("auto w = cg::tiled_partition<8>(cg::this_thread_block()); int all; out[t] = w.match_all(t / 8, all) + all;",
+         lambda _: 256),
+    ],
+)  # fmt: skip
+def test_groups_of_lanes_with_one_label(body, expected):
+    assert one(body, before=GROUPS) == [expected(t) for t in range(32)]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("W(s).InclusiveSum(t, r); out[t] = r;", lambda t: t * (t + 1) // 2),
+        ("int all; W(s).ExclusiveSum(t, r, all); out[t] = r + all;", lambda t: t * (t - 1) // 2 + 496),
+        ("W(s).ExclusiveScan(t, r, 7, cub::Max()); out[t] = r;", lambda t: max(7, t - 1) if t else 7),
+    ],
+)
+def test_scans_of_a_warp(call, expected):
+    body = f"using W = cub::WarpScan<int>; __shared__ typename W::TempStorage s; int r; {call}"
+    assert one(body, before="#include <cub/cub.cuh>\n") == [expected(t) for t in range(32)]
+
+
+def test_philox_gives_the_numbers_that_its_authors_published():
+    """The known answer of Philox4x32-10 for a counter and key of zeros (Salmon et al., Random123's kat_vectors)."""
+    made = built("""__global__ void k(unsigned int* y) {
+        curandStatePhilox4_32_10_t state;
+        curand_init(0, 0, 0, &state);
+        uint4 first = curand4(&state);
+        y[0] = first.x; y[1] = first.y; y[2] = first.z; y[3] = first.w;
+        curand_init(0, 0, 1, &state);
+        y[4] = curand(&state);
+        float u = curand_uniform(&state);
+        y[5] = u > 0.f && u <= 1.f;
+    }""")
+    found = run(made, np.zeros(6, np.uint32), block=1)[0].tolist()
+    assert found == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8, 0xE169C58D, 1]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("curandState s; out[t] = 1;", "the type 'curandState': the numbers of this generator hang on a jump ahead"),
+        ("out[t] = tex1Dfetch<int>(0, t);", "a call of 'tex1Dfetch': textures and surfaces are not ported: read"),
+        ("out[t] = clock64();", "a call of 'clock64': what the clock of a device says is not ported"),
+        ("int* p = new int[out[t]]; out[t] = p[0];", "memory that a kernel allocates, of a size that is not known"),
+        ("int* p = (int*)malloc(out[t]); out[t] = p[0];", "memory that a kernel allocates is not ported: give it"),
+        ("thrust::complex<float> c(1.f, 2.f); out[t] = 1;", "complex numbers of this class are not ported"),
+        ("out[t] = __shfl_sync(~0u, t, 1, 24);", "a shuffle among 24 lanes, which is no power of two"),
+        ("auto g = cooperative_groups::this_grid(); g.sync();", "blocks that wait for each other: split the kernel"),
+    ],
+)
+def test_what_is_not_ported_is_told_with_what_to_do(body, reason):
+    with pytest.raises(NotExpressibleError, match=re.escape(reason)):
+        one(body)
