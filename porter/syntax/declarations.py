@@ -46,7 +46,7 @@ class DeclarationReader(DeclaratorReader):
         try:
             specifiers = self.specifiers()
             self.pointers(specifiers.type)
-            return self.at_declarator(certain=bool(specifiers.words) or text in BUILT_IN)
+            return self.at_declarator(certain=bool(specifiers.words) or text in BUILT_IN or self.is_type(text))
         except NotReadError:
             return False
         finally:

@@ -89,7 +89,7 @@ class Types:
         if kind.name == "[]" and isinstance(kind.arguments[0], TypeName):
             inner = self.resolved(kind.arguments[0], scope, bound, steps)
             return None if inner is None else replace(inner, pointers=inner.pointers + 1)
-        if kind.name == "()":
+        if kind.name in ("()", "std::function", "nvstd::function"):
             return TypeName("()", kind.arguments)  # which parameters a function has, nobody asks
         if kind.name == "decltype":  # of an expression only the type is asked, not what it is
             return named_by_library(kind.name, kind.arguments)

@@ -489,3 +489,37 @@ def test_an_index_moves_on_with_the_assignment(index, lines):
 def test_a_check_says_more_behind_arrows(check):
     found = body(f'{check} << "few: " << n; add<<<1, 64>>>(y, x, n);')
     assert 'if not n > 3:\n    raise RuntimeError(f"few: {n}")' in found
+
+
+def test_extents_that_are_handed_on_are_numbers():
+    found = translated("""
+        void launch(dim3 blocks, const dim3& threads, float* y, const float* x, int n) {
+          add<<<blocks, threads>>>(y, x, n);
+        }
+        void f(float* y, const float* x, int n) {
+          dim3 block(64), grid((n + block.x - 1) / block.x);
+          launch(grid, block, y, x, n);
+          launch(n, 32, y, x, n);
+        }""")
+    assert (
+        "    launch((triton.cdiv(n, 64), 1, 1), (64, 1, 1), y, x, n)\n    launch((n, 1, 1), (32, 1, 1), y, x, n)"
+        in found
+    )
+
+
+def test_memory_of_pytorchs_allocator_is_a_tensor_of_the_device():
+    found = translated("""
+        at::Tensor f(const at::Tensor x) {
+          THCState* state = at::globalContext().lazyInitCUDA();
+          int n = x.numel();
+          float* held = NULL;
+          held = (float*) THCudaMalloc(state, n * sizeof(float));
+          add<<<1, 64>>>(held, x.data_ptr<float>(), n);
+          std::vector<float> host(n);
+          THCudaCheck(cudaMemcpy(&host[0], held, sizeof(float) * n, cudaMemcpyDeviceToHost));
+          THCudaFree(state, held);
+          return at::empty({n}, x.options());
+        }""")
+    assert "    held = torch.empty(n, dtype=torch.float32, device=x.device)\n" in found
+    assert "host.copy_(held.view(-1)[:n])" in found
+    assert "THC" not in found

@@ -357,12 +357,22 @@ def _own(cx: Context, callee: Name, fitting: list[FunctionTree], arguments: tupl
 
 def called(cx: Context, target: FunctionTree, template: Template, arguments: tuple[Code, ...]) -> Code:
     """The call of an instance of a host function of the source, which is translated, too."""
+    arguments = tuple(_as_extents(target, i, argument) for i, argument in enumerate(arguments))
     given = tuple(argument.kernels for argument in arguments)
     python = cx.callees.python_name(target, template, given if any(given) else ())
     text = f"{python}({_all_passed(arguments)})"
     if kernels := cx.callees.kernels_of(python):
         return Code(text, Kind.KERNEL, ctype=held_kernels.FUNCTION, nullable=True, kernels=kernels)
     return _answer(cx, Code(text, kind_of(cx, target.returns), ctype=cx.type(target.returns)))
+
+
+def _as_extents(target: FunctionTree, index: int, argument: Code) -> Code:
+    """A number that is given for a `dim3`, as one."""
+    if not argument.is_number or index >= len(target.parameters):
+        return argument
+    wanted = target.parameters[index].type
+    is_extents = not wanted.pointers and wanted.name == "dim3"
+    return sequence((argument, integer(1), integer(1))) if is_extents else argument
 
 
 def _answer(cx: Context, code: Code) -> Code:
@@ -382,6 +392,8 @@ def _passed(argument: Code) -> str:
 
     A stream, or a function object without members, is nothing in Python; its parameter is still there.
     """
+    if argument.kind is Kind.DIM3 and not argument.text:
+        return sequence(argument.parts).text
     if argument.kind is not Kind.RECORD or not argument.parts:
         return methods.spread(argument) or "None"
     return ", ".join(methods.spread(part) or "None" for part in records.leaves(argument))

@@ -26,6 +26,8 @@ def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bo
         kind = cx.built_in(wanted)
         if isinstance(kind, Arithmetic) and not _may_be(wanted.pointers, argument):
             return False
+        if wanted.name == "dim3" and argument.is_number:
+            continue
         if isinstance(kind, Record) and not wanted.pointers and argument.is_number:  # no number becomes a vector
             return False
         if argument.kind is Kind.POINTER and argument.ctype is not None:

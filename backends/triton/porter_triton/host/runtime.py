@@ -19,6 +19,7 @@ _ASKS = (
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
 )  # fmt: skip
 _PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBlockSizeVariableSMem")
+_OF_DEVICE = ("THCudaMalloc", "c10::cuda::CUDACachingAllocator::raw_alloc")
 _FILLS = ("cudaMemset", "cudaMemsetAsync", "memset", "std::memset")
 _SYMBOLS = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
 _ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
@@ -104,6 +105,8 @@ def host_memory(cx: Context, node: Cast | Call) -> Code | None:
     if name == "malloc" and isinstance(node, Cast):
         pointer = cx.type(node.type)
         count = elements(cx, call.arguments[0], pointer)
+    elif name in _OF_DEVICE and isinstance(node, Cast) and call.arguments:
+        return _device_memory(cx, cx.type(node.type), call.arguments[-1], line)
     elif name == "calloc" and isinstance(node, Cast) and len(call.arguments) == 2:
         pointer = cx.type(node.type)
         number, size = call.arguments
@@ -116,6 +119,14 @@ def host_memory(cx: Context, node: Cast | Call) -> Code | None:
         return None
     made = "zeros" if name == "calloc" else "empty"
     text = f"torch.{made}({count.text}, dtype=torch.{cx.dtype(pointer, line)})"
+    return Code(text, Kind.POINTER, ctype=pointer, length=count.text)
+
+
+def _device_memory(cx: Context, pointer: TypeName, bytes_: Expression, line: int) -> Code:
+    """`(T*)THCudaMalloc(state, bytes)`, as PyTorch's allocator gives it: a tensor of the device."""
+    count = elements(cx, bytes_, pointer)
+    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
+    text = f"torch.empty({count.text}, dtype=torch.{cx.dtype(pointer, line)}, device={device})"
     return Code(text, Kind.POINTER, ctype=pointer, length=count.text)
 
 

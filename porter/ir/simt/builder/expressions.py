@@ -356,8 +356,8 @@ def selected(b: Builder, decision: Number, yes: RValue, no: RValue) -> RValue:
     if isinstance(yes, Elements) and isinstance(no, Elements) and yes.type == no.type:
         inner = zip(yes.parts, no.parts, strict=True)
         return Elements(yes.type, tuple(selected(b, decision, a, c) for a, c in inner))
-    if isinstance(yes, Nothing) and isinstance(no, Nothing):
-        return yes
+    if (isinstance(yes, Nothing) and isinstance(no, Nothing)) or (isinstance(yes, Text) and isinstance(no, Text)):
+        return yes  # which text it is matters to what is printed alone
     if (either := functions.either(b, decision, yes, no)) is not None:
         return either
     if not isinstance(yes, Number) or not isinstance(no, Number):

@@ -364,10 +364,24 @@ def _mathematics(b: Builder, plain: str, node: Call) -> RValue | None:
     if not known:
         return None
     values = [expressions.value(b, argument) for argument in node.arguments]
+    if name in ("min", "max") and len(values) == 2 and all(map(_has_order, values)):
+        return _least_or_greatest(b, name, values)
     if any(isinstance(value, Fields) and value.type.name in _PAIRS for value in values):
         return by_component(lambda *parts: _of_numbers(b, name, parts), values)
     values = [calls.converted_struct(b, value) if isinstance(value, Fields) else value for value in values]
     return _of_numbers(b, name, values)
+
+
+def _has_order(value: RValue) -> bool:
+    return isinstance(value, Fields) and value.type.name not in _PAIRS
+
+
+def _least_or_greatest(b: Builder, name: str, values: Sequence[RValue]) -> RValue:
+    """`min` and `max` of structs that have an order, as `std::max` takes them."""
+    is_less = calls.operator(b, "<", values[::-1] if name == "min" else values)
+    if not isinstance(is_less, Number):
+        raise b.problem(f"'{name}' of structs without an order")
+    return expressions.selected(b, arithmetic.truth(b, is_less), values[1], values[0])
 
 
 def by_component(apply: Callable[..., RValue], values: Sequence[RValue]) -> RValue:

@@ -72,7 +72,7 @@ def _methods(unit: Unit, name: str) -> tuple[FunctionTree, ...]:
 
 def _is_unknown(unit: Unit, callee: Expression, plain: str) -> bool:
     """Returns whether a callee is the value of a variable, or a method that nobody knows: it may change anything."""
-    if isinstance(callee, Lambda):
+    if isinstance(callee, Lambda | Call | Subscript):
         return True
     if isinstance(callee, Member):
         return plain not in ("load", "get", "size", "sync", "thread_rank", "any", "all", "ballot")

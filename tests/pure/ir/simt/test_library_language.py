@@ -111,3 +111,29 @@ def test_philox_gives_the_numbers_that_its_authors_published():
 def test_what_is_not_ported_is_told_with_what_to_do(body, reason):
     with pytest.raises(NotExpressibleError, match=re.escape(reason)):
         one(body)
+
+
+ORDERED = "struct Best { float d; int i; __device__ bool operator<(const Best& o) const { return d < o.d; } };"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Best a{1.f * (t % 4), t}, b{2.f, -1}; out[t] = std::max(a, b).i;", lambda t: t if t % 4 > 1 else -1),
+        ("Best a{1.f * (t % 4), t}, b{2.f, -1}; out[t] = std::min(a, b).i;", lambda t: -1 if t % 4 > 2 else t),
+        ('printf("%s", t > 3 ? "far" : "near"); out[t] = t;', lambda t: t),
+        ("auto pick = [](int k) { return [k](int& l, int r) { l += k * r; }; }; int l = 1; pick(3)(l, t); out[t] = l;",
+         lambda t: 1 + 3 * t),
+    ],
+)  # fmt: skip
+def test_structs_with_an_order_and_values_that_calls_give(body, expected):
+    assert one(body, before=ORDERED) == [expected(t) for t in range(32)]
+
+
+def test_rows_of_a_type_that_the_template_is_given():
+    made = built(
+        """template <typename T> __global__ void k(T* y) {
+        unsigned char bytes[24]; T (*rows)[3] = (T (*)[3])&bytes[0]; rows[1][2] = 5; y[0] = rows[1][2]; }""",
+        "int",
+    )
+    assert run(made, np.zeros(1, np.int32), block=1)[0][0] == 5
