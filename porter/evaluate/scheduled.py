@@ -95,7 +95,8 @@ class Formula:
     def all_schedules(self) -> tuple[Schedule, ...]:
         """Returns all that are legal, those of `schedules` first."""
         found = all_schedules(self._main.largest, self._main.sizes)
-        return tuple(one for one in found if one.algorithm not in self._left_out)
+        on_call = self.target.compiles_on_call
+        return tuple(one for one in found if one.algorithm not in self._left_out and (on_call or one.unrolled == 1))
 
     def port(self, schedule: Schedule | None = None) -> Port:
         """Returns the source in the language of the target; without a `schedule` with the most promising one.
@@ -123,7 +124,13 @@ class Formula:
 
     def _schedules(self, nest: Nest, entry: Entry) -> tuple[Schedule, ...]:
         target = self.target
-        found = schedules(nest, entry.sizes, programs_wait=target.programs_wait, shared_bytes=target.shared_bytes)
+        found = schedules(
+            nest,
+            entry.sizes,
+            programs_wait=target.programs_wait,
+            shared_bytes=target.shared_bytes,
+            is_fitted=target.compiles_on_call,
+        )
         legal = tuple(one for one in found if one.algorithm not in self._left_out) or found
         return legal if entry.has_bench else tuple(sorted(legal, key=lambda one: one.algorithm in _OF_FEW_ROWS))
 

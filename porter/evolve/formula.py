@@ -64,7 +64,13 @@ def _distance(one: Schedule, other: Schedule) -> float:
     """Returns how many steps lie between two schedules: extents are doubled, other choices made otherwise."""
     if one.algorithm is not other.algorithm:
         return float("inf")
-    extents = ((one.rows, other.rows), (one.columns, other.columns), (one.parts, other.parts), (one.warps, other.warps))
+    extents = (
+        (one.rows, other.rows),
+        (one.columns, other.columns),
+        (one.parts, other.parts),
+        (one.warps, other.warps),
+        (one.unrolled, other.unrolled),
+    )
     choices = (
         (one.stages, other.stages),
         (one.in_one_pass, other.in_one_pass),

@@ -50,16 +50,29 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Stride:
+    """A place in the unrolled loop over the tiles of a step: `begin` is where the step does, `past` how far it is from
+    there. What is computed in `before` is the same for all tiles of the step.
+    """
+
+    begin: Value
+    past: Value
+    before: Block
+
+
+@dataclass(frozen=True)
 class Point:
     """A loop variable within a kernel: `base`, plus lanes of a tile.
 
-    `of_row` tells that it is the same for a row, `is_constant` that its loop is unrolled.
+    `of_row` tells that it is the same for a row, `is_constant` that its loop is unrolled. `stride` says how `base` is
+    reached where several tiles are gone through in a step.
     """
 
     base: Value | None
     lanes: Value | None = None
     of_row: bool = False
     is_constant: bool = False
+    stride: Stride | None = None
 
 
 @dataclass(frozen=True)
@@ -183,7 +196,12 @@ class KernelWriter:
         return Name(f"{name}_ptr")
 
     def pointer(self, tensor: str, place: Linear, outer: Block) -> Value:
-        """Returns the pointer to an element, or to those of a tile; what is the same for a row is added once."""
+        """Returns the pointer to an element, or to those of a tile; what is the same for a row is added once, and so is
+        what is the same for a step.
+        """
+        name = next((name for name in place.variables if self.points[name].stride is not None), None)
+        if name is not None:
+            return self._strided(tensor, place, outer, name)
         of_row = [name for name, _ in place.terms if self._is_of_row(name)]
         fixed = Linear(place.constant, tuple(term for term in place.terms if term[0] in of_row))
         base = self._base(tensor, fixed, outer)
@@ -195,6 +213,19 @@ class KernelWriter:
         total += [self._scaled(lanes, factor) for lanes, factor in self._lanes(place)]
         self._stride(place)
         return total[0] if len(total) == 1 else Compute("add", tuple(total))
+
+    def _strided(self, tensor: str, place: Linear, outer: Block, name: str) -> Value:
+        """Returns a pointer into a tile of a step, reached from that into its first tile."""
+        here = self.points[name]
+        stride = here.stride
+        assert stride is not None
+        known = stride.before.pointers
+        if (tensor, place) not in known:
+            self.points[name] = Point(stride.begin, here.lanes)
+            known[tensor, place] = self.let(stride.before, f"{tensor}_step", self.pointer(tensor, place, outer))
+            self.points[name] = here
+        past = Compute("multiply", (Cast(stride.past, DType.INT64), self.size(place.coefficient(name))))
+        return Compute("add", (known[tensor, place], past))
 
     def _stride(self, place: Linear) -> None:
         """Notes which sizes tell where rows of neighbours begin, of what has an element for each of the tile's."""

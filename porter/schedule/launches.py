@@ -19,6 +19,7 @@ from porter.schedule.loops import Loop
 from porter.schedule.nests import Nest
 from porter.schedule.polynomial import Polynomial
 from porter.schedule.schedule import Algorithm, Schedule
+from porter.schedule.space import window_axes
 
 _MOST_WARPS = 32
 _LEAST_LANES = 32  # of a tile with one axis, which a warp has at least
@@ -64,7 +65,7 @@ class Launches:
         loops = nest.rows[len(nest.rows) - self.tiled_loops(nest, schedule) :]
         if not loops:
             return Launch(kernel.name, tiled_grid((), ()), (), Host(str(schedule.warps)))
-        tile = self._of_points(loops, schedule)
+        tile = self._of_points(loops, schedule, is_along_window=window_axes(nest) == 1)
         return Launch(kernel.name, tiled_grid(nest.rows, tile.extents), tile.blocks, Host(tile.warps))
 
     def by_row(self, kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
@@ -82,12 +83,15 @@ class Launches:
             warps = str(min(schedule.warps, max(1, schedule.rows * schedule.parts // _PARTS_OF_WARP)))
         return Launch(kernel.name, grid(nest.rows, tile.rows or "1", parts), blocks, Host(warps))
 
-    def _of_points(self, loops: tuple[Loop, ...], schedule: Schedule) -> _Tile:
+    def _of_points(self, loops: tuple[Loop, ...], schedule: Schedule, *, is_along_window: bool) -> _Tile:
         if not self._is_fitted or len(loops) == 1:
             rows = str(schedule.rows) if len(loops) > 1 else ""
             return _Tile(rows, str(schedule.columns), str(schedule.warps))
         total = schedule.rows * schedule.columns
-        columns = self._fitted("block_columns", str(schedule.columns), loops[-1].extent, 1)
+        if is_along_window:
+            columns = self._divided(str(schedule.columns), loops[-1].extent)
+        else:
+            columns = self._fitted("block_columns", str(schedule.columns), loops[-1].extent, 1)
         most = str(total // int(columns)) if columns.isdecimal() else f"{total} // {columns}"
         rows = self._fitted("block_rows", most, loops[-2].extent, 1)
         return _Tile(rows, columns, self._warps(rows, columns, total // schedule.warps))
@@ -127,6 +131,15 @@ class Launches:
         if extent.constant is not None and most.isdecimal():
             return str(min(int(most), 1 << (max(int(extent.constant), least) - 1).bit_length()))
         return self._named(word, f"min({most}, pow2ceil(max({self._told(extent)}, {least})))")
+
+    def _divided(self, most: str, extent: Polynomial) -> str:
+        """Returns the extent of a tile along an axis of which windows are reduced: a sixteenth of it, but 128 at least.
+
+        Then a tile has several rows, and few lanes beyond their ends. On an H200 pools of rows of 650 took 0.5 to 0.6
+        of the time, of 6,553 0.7 to 0.8. Those of windows along two axes took 1.3 times as long.
+        """
+        told = self._told(extent)
+        return self._named("block_columns", f"min({most}, pow2ceil(max(cdiv({told}, 16), min({told}, 128), 1)))")
 
     def _told(self, extent: Polynomial) -> str:
         return host(extent).text if extent.constant is not None else self._values.size(extent)

@@ -18,7 +18,7 @@ from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 from porter.schedule.row_kernels import flat_kernel, row_kernel
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.shared_kernels import is_short, shared_kernel
-from porter.schedule.space import largest_tiles
+from porter.schedule.space import usual_tiles
 from porter.schedule.split_kernels import split_kernels
 
 # What kernels call their values: host code computes nothing of these names.
@@ -63,6 +63,7 @@ class _Writing:
         self._sizes = frozenset((*program.symbols, *program.parameters))
         self._names = Names({*self._sizes, *arguments, *_WORDS, *(output.name for output in program.outputs)})
         self._values = HostValues(self._names)
+        self._is_fitted = is_fitted
         self._launching = Launches(self._values, self._names, is_fitted=is_fitted)
         types = {*(one.dtype for one in program.inputs), *(one.dtype for one in program.outputs)}
         self._precision = DType.FLOAT64 if DType.FLOAT64 in types else DType.FLOAT32
@@ -77,7 +78,7 @@ class _Writing:
         if schedule.algorithm is Algorithm.APART:
             two = apart(nest, self._names, self._precision)
             self.add(two.reducing, replace(schedule, algorithm=Algorithm.SPLIT))
-            self.add(two.storing, largest_tiles(two.storing))
+            self.add(two.storing, usual_tiles(two.storing))
             return
         outputs = {output.name for output in self._program.outputs}
         for result in nest.results:
@@ -99,22 +100,32 @@ class _Writing:
             self._launches.append(self._launching.flat(kernel, nest, schedule))
         else:
             kernel = row_kernel(nest, schedule, writer)
-            self._launches.append(self._launching.by_row(kernel, nest, schedule))
+            launch = self._launching.by_row(kernel, nest, schedule)
+            self._launches.append(replace(launch, when=self._beside_short(nest, schedule)))
         self._kernels.append(kernel)
+
+    def _beside_short(self, nest: Nest, schedule: Schedule) -> Host | None:
+        """Adds a kernel of short rows beside one that reads long ones twice; returns when a row is long."""
+        return self._add_short(nest)[1] if schedule.holds_short and self._is_fitted else None
+
+    def _add_short(self, nest: Nest) -> tuple[Host, Host]:
+        """Adds the kernel of rows that one program holds by itself; returns when a row is short, and when it is not."""
+        own = Schedule(Algorithm.HELD, columns=_SHARE_OF_WARP * 4 // nest.element_bytes, warps=1)
+        kernel = row_kernel(nest, own, self._writer(f"short_{_word(nest)}"))
+        short = self._launching.by_row(kernel, nest, own)
+        test = is_short(nest, short)
+        self._kernels.append(kernel)
+        self._launches.append(replace(short, when=test))
+        return test, Host(test.text.replace("<=", ">"))
 
     def _add_shared(self, nest: Nest, schedule: Schedule) -> None:
         """Adds the kernel of rows that several programs hold, and that of rows which one program holds by itself."""
         shared = shared_kernel(nest, schedule, self._writer(_word(nest)), self._names)
         launch, demands = shared.launch, shared.demands
         if nest.fits_a_tile:
-            own = Schedule(Algorithm.HELD, columns=_SHARE_OF_WARP * 4 // nest.element_bytes, warps=1)
-            kernel = row_kernel(nest, own, self._writer(f"short_{_word(nest)}"))
-            short = self._launching.by_row(kernel, nest, own)
-            test = is_short(nest, short)
-            launch = replace(launch, when=Host(test.text.replace("<=", ">")))
+            test, is_long = self._add_short(nest)
+            launch = replace(launch, when=is_long)
             demands = tuple((Host(f"{test.text} or {demand.text}"), because) for demand, because in demands)
-            self._kernels.append(kernel)
-            self._launches.append(replace(short, when=test))
         self._kernels.append(shared.kernel)
         self._launches.append(launch)
         self._buffers += shared.buffers

@@ -26,14 +26,14 @@ from porter.ir.tile.expressions import (
 from porter.ir.tile.program import Kernel, Loop, Store
 from porter.schedule.accumulate import Accumulator, Tile, accumulator, at_once, count_of
 from porter.schedule.combine import Partial, combined
-from porter.schedule.kernel_writer import BLOCK, PARTS, ZERO, Block, KernelWriter, Point
+from porter.schedule.kernel_writer import BLOCK, PARTS, ZERO, Block, KernelWriter, Point, Stride
 from porter.schedule.linear import Linear
 from porter.schedule.loops import Loop as Range
 from porter.schedule.loops import Node, Result, Scan
 from porter.schedule.nests import Nest
 from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Algorithm, Schedule
-from porter.schedule.statistics import Statistic, statistics
+from porter.schedule.statistics import Statistic, keeps_lanes, statistics
 from porter.schedule.values import OPERATOR, Values, identity
 
 _COLUMNS, _ROWS = Axis.COLUMNS, Axis.ROWS
@@ -102,6 +102,8 @@ class RowKernel:
         self._counter = ""
         self._known_lanes: Name | None = None
         self._folds: dict[Node, Value] = {}
+        self._step = ""
+        self._before_steps = Block()
 
     def hold(self) -> None:
         """Each reduction over the one tile that has all columns of the row, which may lie along two axes."""
@@ -264,10 +266,23 @@ class RowKernel:
             tiles = Compute("subtract", (Compute("ceil_divide", (writer.size(last.extent), size)), _ONE))
             last_start = writer.let(self.block, "last_start", Compute("multiply", (tiles, size)))
             start = writer.let(values.inner, "begin", Compute("subtract", (last_start, start)))
+        stride = None
+        if self._schedule.unrolled > 1:
+            stride = self._strided(size)
+            start = writer.let(values.inner, "start", Compute("add", (stride.begin, stride.past)))
         left = Compute("subtract", (writer.size(last.extent), start))
         writer.masks[_COLUMNS] = writer.let(values.inner, "inside", Compute("less", (self._lanes, left)))
-        writer.points[last.name] = Point(start, self._lanes)
+        writer.points[last.name] = Point(start, self._lanes, stride=stride)
         return Tile(start, count_of(last.extent, start, size, writer))
+
+    def _strided(self, size: Value) -> Stride:
+        """Returns the place of a tile among those that a step of the loop goes through."""
+        if self._is_shared or self._serial or self._schedule.backwards or not keeps_lanes(self._nest):
+            raise NotSchedulableError("only what lanes find by themselves is found in several tiles a step")
+        self._step, self._before_steps = self._writer.fresh("step"), Block()
+        self._counter = self._writer.fresh("begin")
+        past = Compute("multiply", (Name(self._step), size))
+        return Stride(Name(self._counter), past, self._before_steps)
 
     @property
     def _is_shared(self) -> bool:
@@ -318,12 +333,21 @@ class RowKernel:
         stages = self._schedule.stages
         if self._is_shared:
             loop = Loop(self._counter, self._part, self._tiles, writer.block_size(PARTS), inner.body, stages)
+        elif self._schedule.unrolled > 1:
+            loop = self._unrolled(inner, last)
         else:
             size = writer.block_size(BLOCK[_COLUMNS])
             loop = Loop(self._counter, ZERO, writer.size(last.extent), size, inner.body, stages)
         for own, name in reversed(self._serial):
             loop = Loop(name, ZERO, writer.size(own.extent), _ONE, (loop,))
         self.block.statements.append(loop)
+
+    def _unrolled(self, inner: Block, last: Range) -> Loop:
+        """Returns the loop over steps, each of which goes through several tiles; masks end the last step."""
+        writer, tiles = self._writer, Literal(Fraction(self._schedule.unrolled))
+        self._before_steps.statements.append(Loop(self._step, ZERO, tiles, _ONE, inner.body, is_unrolled=True))
+        step = Compute("multiply", (writer.block_size(BLOCK[_COLUMNS]), tiles))
+        return Loop(self._counter, ZERO, writer.size(last.extent), step, self._before_steps.body, self._schedule.stages)
 
     def has_columns(self, result: Result) -> bool:
         """Returns whether a result has a value for each column."""

@@ -27,7 +27,9 @@ class Schedule:
 
     `in_one_pass` finds dependent reductions together, which reassociates them. `stages` of 0 leaves loops to the
     compiler. `evict_first` tells the cache that what is read for the last time, and what is written, is not needed
-    again. `backwards` stores the columns of a row from its end, where the cache still holds what was read last.
+    again. `backwards` stores the columns of a row from its end, where the cache still holds what was read last. A step
+    of a loop over tiles goes through as many of them as are `unrolled`. Where long rows are read twice, a port
+    `holds_short` ones in registers, in a kernel of their own.
     """
 
     algorithm: Algorithm
@@ -39,6 +41,8 @@ class Schedule:
     in_one_pass: bool = True
     evict_first: bool = False
     backwards: bool = False
+    unrolled: int = 1
+    holds_short: bool = False
 
     def __str__(self) -> str:
         """Returns the schedule in words."""
@@ -50,6 +54,8 @@ class Schedule:
             return f"shared, {self.parts} programs a row, {self.warps} warps"
         if self.algorithm in (Algorithm.SPLIT, Algorithm.APART):
             words.insert(1, f"{self.parts} programs a row")
+        if self.unrolled > 1:
+            words.append(f"{self.unrolled} tiles a step")
         if self.stages:
             words.append(f"{self.stages} stages")
         if self.algorithm in (Algorithm.STREAMED, Algorithm.SPLIT, Algorithm.APART) and not self.in_one_pass:

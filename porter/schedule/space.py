@@ -11,14 +11,19 @@ from fractions import Fraction
 from itertools import product as pairs
 from math import log2, prod
 
-from porter.schedule.loops import Apply, Loop, Reduce, walk
+from porter.schedule.loops import Loop, Reduce, walk
 from porter.schedule.nests import Nest
 from porter.schedule.schedule import Algorithm, Schedule
-from porter.schedule.shared_kernels import MOST_SHARING
-from porter.schedule.statistics import statistics
+from porter.schedule.shared_kernels import MOST_SHARING, SHORT_BYTES
+from porter.schedule.statistics import Kind, keeps_lanes, statistics
 
 Sizes = Mapping[str, Fraction]
 _LONGEST_PIECE = 32768  # columns of a shared row that one program keeps there
+_PIECES = ((8192, 16), (8192, 8), (32768, 16), (13824, 16), (16384, 16), (32768, 32), (7168, 8))  # and warps
+# Rows and columns of a tile, warps, and tiles a step. A thread has one access of each tile, so that it takes 32
+# registers: tiles of which it had 16 elements at once took 80 to 185, at which a multiprocessor ran one to three.
+_UNROLLED = ((64, 4, 8, 8), (64, 8, 8, 4), (32, 4, 4, 8), (256, 2, 16, 8))
+_UNROLLED_SHORT = ((32, 16, 4, 4), (64, 4, 8, 8), (64, 16, 8, 4), (32, 4, 4, 8))
 _LONGEST_HELD = 65536  # columns that one program keeps in its registers
 _SHARED_FROM = 32768  # columns above which programs that share a row come first: l1_norm of 65,535 is 1.2 times as fast
 _MOST_HELD_BY_ROWS = 128  # columns that are held beside a tile of rows
@@ -35,34 +40,49 @@ _SMALL_WINDOW = (
 )
 _HINTED = 6  # schedules that are tried with hints to the cache, too
 _ACCESS_BYTES = 16  # of the widest load or store
-_LONG_OPERATIONS = frozenset(("expm1", "log1p", "tanh", "erf", "sin", "cos"))  # each takes tens of instructions
 _WARPS = (1, 2, 4, 8, 16, 32)
 _LEAST_FOR_LANE, _MOST_FOR_LANE = 1, 128  # elements of a tile for each of its threads
 
 
 def schedules(
-    nest: Nest, sizes: Sizes, *, programs_wait: bool = True, shared_bytes: int = _SHARED_BYTES
+    nest: Nest,
+    sizes: Sizes,
+    *,
+    programs_wait: bool = True,
+    shared_bytes: int = _SHARED_BYTES,
+    is_fitted: bool = True,
 ) -> tuple[Schedule, ...]:
     """Returns the schedules that are worth a try at `sizes`, the most promising first; at least one.
 
-    Those in which programs wait for each other are for devices whose `programs_wait` alone, and those that prefetch for
-    devices whose programs have `shared_bytes` of memory for it.
+    Those in which programs wait for each other are for devices whose `programs_wait` alone, those that prefetch for
+    devices whose programs have `shared_bytes` of memory for it, and those that go through several tiles a step for
+    targets on which a kernel `is_fitted` to a call.
     """
     if not nest.columns:
         return _hinted(_flat(nest, sizes))
     found = _by_rows(nest, sizes) if rows_are_contiguous(nest) else _by_columns(nest, sizes)
     return _hinted(
-        one
+        _with_short(one, nest, sizes)
         for one in found
         if (programs_wait or one.algorithm is not Algorithm.SHARED)
+        and (is_fitted or one.unrolled == 1)
         and _prefetched_bytes(nest, one) + _FOR_FOLDS <= shared_bytes
     )
 
 
 def all_schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
     """Returns all schedules that are legal for a nest at `sizes`, those of `schedules` first."""
-    first = schedules(nest, sizes)
-    return tuple(dict.fromkeys([*first, *(one for one in _every(nest, sizes) if _fits(one, nest, sizes))]))
+    others = (_with_short(one, nest, sizes) for one in _every(nest, sizes) if _fits(one, nest, sizes))
+    return tuple(dict.fromkeys([*schedules(nest, sizes), *others]))
+
+
+def _with_short(schedule: Schedule, nest: Nest, sizes: Sizes) -> Schedule:
+    """Returns the schedule of long rows that are read twice with a kernel for short ones."""
+    is_streamed = schedule.algorithm is Algorithm.STREAMED and schedule.rows == 1
+    if not is_streamed or nest.scans or not nest.fits_a_tile or not _is_read_twice(nest):
+        return schedule
+    is_long = held_columns(nest, sizes) * nest.element_bytes > SHORT_BYTES
+    return replace(schedule, holds_short=is_long)
 
 
 def _hinted(found: Iterable[Schedule]) -> tuple[Schedule, ...]:
@@ -158,28 +178,32 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if len(nest.rows) > 1 and last < _SHORT_ROW:
         width = min(256, 1 << max(4, (last - 1).bit_length()))
         one_row = Schedule(Algorithm.FLAT, columns=width, warps=min(4, max(1, width // 32)))
-        if _window_axes(nest) > 2:  # rows beside each other share less of what they read
+        if window_axes(nest) > 2:  # rows beside each other share less of what they read
             yield one_row
         tall = ((2048, 8),) if 1 < _window_points(nest, sizes) <= _SMALL_WINDOW else ()
         for points, warps in (*tall, (max(256, 2 * width), 4), (1024, 4), (2048, 8), (512, 4)):
             if points > width:
                 yield Schedule(Algorithm.FLAT, rows=points // width, columns=width, warps=warps)
         yield one_row
-    large: tuple[tuple[int, int], ...] = ()
-    widest = largest_tiles(nest).columns
-    if not _window_axes(nest) and extent(nest.rows, sizes) >= _PROGRAMS * widest:
-        large = ((widest, 32), (widest // 2, 16))
-    small = ((1024, 4), (2048, 8), (256, 1), (512, 4), (2048, 4), (4096, 8))
-    for columns, warps in (*small, *large) if _computes_more_than_it_moves(nest) else (*large, *small):
+    if not window_axes(nest):
+        yield usual_tiles(nest)
+        widest = 1024 * max(1, _ACCESS_BYTES // nest.element_bytes)
+        if extent(nest.rows, sizes) >= _PROGRAMS * widest:
+            yield Schedule(Algorithm.FLAT, columns=widest, warps=32)
+            yield Schedule(Algorithm.FLAT, columns=widest // 2, warps=16)
+    for columns, warps in ((1024, 4), (2048, 8), (256, 1), (512, 4), (2048, 4), (4096, 8)):
         yield Schedule(Algorithm.FLAT, columns=columns, warps=warps)
 
 
-def largest_tiles(nest: Nest) -> Schedule:
-    """Returns the schedule of many points: programs of 32 warps, in which each thread has one access of 16 bytes."""
-    return Schedule(Algorithm.FLAT, columns=1024 * max(1, _ACCESS_BYTES // nest.element_bytes), warps=32)
+def usual_tiles(nest: Nest) -> Schedule:
+    """Returns the schedule of points that are neighbours in memory: each thread moves 16 bytes twice.
+
+    On an H200 programs of 32 warps, in which it moves them once, took 1.05 to 1.08 times as long.
+    """
+    return Schedule(Algorithm.FLAT, columns=_widened(1024, nest), warps=4)
 
 
-def _window_axes(nest: Nest) -> int:
+def window_axes(nest: Nest) -> int:
     """Returns along how many axes each point reduces what is around it, which takes registers."""
     windows = (part for result in nest.results for part in walk(result.body) if isinstance(part, Reduce))
     return max((len(window.loops) for window in windows), default=0)
@@ -189,16 +213,6 @@ def _window_points(nest: Nest, sizes: Sizes) -> int:
     """Returns how many points around it each point reduces."""
     windows = (part for result in nest.results for part in walk(result.body) if isinstance(part, Reduce))
     return max((extent(window.loops, sizes) for window in windows), default=1)
-
-
-def _computes_more_than_it_moves(nest: Nest) -> bool:
-    """Returns whether the arithmetic of elements of 16 bits takes longer than to move them.
-
-    Then programs of four warps, of which some load while others compute, are for it: softplus and selu of bfloat16 took
-    1.3 times as long as `torch.compile` on an H100 in programs of 32, where float32 took as long.
-    """
-    operations = {part.op for result in nest.results for part in walk(result.body) if isinstance(part, Apply)}
-    return nest.element_bytes <= 2 and bool(operations & _LONG_OPERATIONS)
 
 
 def _widened(elements: int, nest: Nest) -> int:
@@ -231,12 +245,12 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         if width <= columns
     ]
     shared = tuple(_shared(nest, sizes))
-    if columns > _SHARED_FROM:
-        yield from shared
+    if columns > _SHARED_FROM and not (nest.element_bytes <= 2 and rows >= _PROGRAMS):
+        yield from shared  # 16-bit floats are as fast twice from memory, and need nobody to wait for
     if not _is_read_twice(nest):
-        yield from _prefetched(nest, Algorithm.SPLIT, rows, columns)
+        yield from _of_few_rows(nest, Algorithm.SPLIT, rows, columns)
     elif columns > _SHARED_FROM and rows * columns >= _MANY_POINTS:
-        yield from _prefetched(nest, Algorithm.APART, rows, columns)
+        yield from _of_few_rows(nest, Algorithm.APART, rows, columns)
     first, second = (held, list(streamed)) if _is_read_twice(nest) else (list(streamed), held)
     yield from (*first, *second, *split) if rows >= _PROGRAMS else (*held, *split, *streamed)
     yield from shared
@@ -247,21 +261,28 @@ def _shared(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if not _is_read_twice(nest) or not _is_shared_once(nest):
         return
     columns = extent(nest.columns[-1:], sizes)
-    for piece, warps in ((8192, 16), (8192, 8), (32768, 16), (13824, 16), (16384, 16), (32768, 32), (7168, 8)):
+    kinds = {statistic.kind for statistic in statistics(nest, in_one_pass=True)[0]}
+    first = (16384, 16) if Kind.EXPONENTIALS in kinds else (8192, 8) if Kind.MOMENTS in kinds else (8192, 16)
+    for piece, warps in dict.fromkeys((first, *_PIECES)):
         parts = -(-columns // min(_widened(piece, nest), _LONGEST_PIECE))
         if 2 <= parts <= MOST_SHARING // extent(nest.columns[:-1], sizes):
             yield Schedule(Algorithm.SHARED, columns=columns, parts=parts, warps=warps)
 
 
-def _prefetched(nest: Nest, algorithm: Algorithm, rows: int, columns: int) -> Iterator[Schedule]:
-    """Yields schedules of few long rows that are reduced by a program for each multiprocessor.
+def _of_few_rows(nest: Nest, algorithm: Algorithm, rows: int, columns: int) -> Iterator[Schedule]:
+    """Yields schedules of few long rows: of several programs for each multiprocessor, then of one.
 
-    Each asks for its next tiles while it adds up the last ones. On an H100 losses of 2^28 to 2^30 elements took 0.94 to
-    0.98 of the time that four programs without take.
+    One asks for its next tiles while it adds up the last ones. On an H100 losses of 2^28 to 2^30 elements took 0.94 to
+    0.98 of the time that four programs take, on an H200 1.01 to 1.08 of it, and at a hundredth up to 1.6. Those of
+    16-bit floats took less on both, except where there is much to compute.
     """
     if columns <= _LONGEST_HELD or not _is_shared_once(nest):
         return
     parts = _ONE_EACH // max(1, rows)
+    several = min(256, 8 * parts) if algorithm is Algorithm.APART else 4 * parts
+    if parts >= 2 and (algorithm is Algorithm.APART or nest.element_bytes > 2):
+        power = 1 << several.bit_length() - 1
+        yield Schedule(algorithm, columns=_widened(8192, nest), parts=power, warps=16)
     for width, warps, stages in ((8192, 16, 3), (4096, 16, 3), (8192, 16, 2)):
         power = 1 << max(0, parts.bit_length() - 1)
         one = Schedule(algorithm, columns=_widened(width, nest), parts=power, warps=warps, stages=stages)
@@ -289,10 +310,19 @@ def _running() -> Iterator[Schedule]:
 
 
 def _streamed(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
+    """Yields schedules that read a row tile by tile.
+
+    Tiles of 16-bit floats have as many bytes as others where few tensors are read. Three of them, with 64 elements of
+    each in a thread, took 194 registers and 1.3 times as long as 16 elements did on an H200.
+    """
     widest = _power_below(extent(nest.columns[-1:], sizes))
-    usual = [_widened(width, nest) for width in (4096, 2048, 8192, 1024, 16384)]
+    names = {loop.name for loop in nest.columns[-1:]}
+    is_short = nest.element_bytes <= 2
+    is_of_many = is_short and sum(bool(names & read.place.variables) for read in nest.reads) > 2
+    usual = [width if is_of_many else _widened(width, nest) for width in (4096, 2048, 8192, 1024, 16384)]
     for width in [width for width in usual if width <= widest] or [widest]:
-        for warps in (4, 8) if width <= usual[0] else (8, 16):
+        few = (8, 4) if is_short else (4, 8)
+        for warps in few if width <= usual[0] else (8, 16):
             yield Schedule(Algorithm.STREAMED, columns=width, warps=warps)
             yield Schedule(Algorithm.STREAMED, columns=width, warps=warps, in_one_pass=False)
 
@@ -314,6 +344,9 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if len(nest.columns) == 1 and columns <= _MOST_HELD_BY_ROWS:
         for rows, warps in ((128, 8), (64, 8), (64, 4), (32, 4)):
             yield Schedule(Algorithm.HELD, rows=rows, columns=columns, warps=warps)
+    if keeps_lanes(nest) and len(nest.columns) == 1 and not _is_read_twice(nest):
+        for rows, width, warps, unrolled in _UNROLLED if nest.element_bytes > 2 else _UNROLLED_SHORT:
+            yield Schedule(Algorithm.STREAMED, rows=rows, columns=width, warps=warps, unrolled=unrolled)
     for rows, usual, warps in ((128, 32, 8), (64, 32, 4), (256, 16, 8), (128, 16, 4), (256, 8, 4), (512, 8, 8)):
         width = usual * max(1, 4 // nest.element_bytes)
         split = [

@@ -41,6 +41,12 @@ class Statistic:
     element: Node
 
 
+def keeps_lanes(nest: Nest) -> bool:
+    """Returns whether each lane of a tile keeps what it finds until the end: sums, extremes and their places."""
+    found = (statistic for one in statistics(nest, in_one_pass=True) for statistic in one)
+    return all(statistic.kind in (Kind.PLAIN, Kind.PLACE) for statistic in found)
+
+
 def statistics(nest: Nest, *, in_one_pass: bool) -> tuple[tuple[Statistic, ...], ...]:
     """Returns the statistics of a nest by pass; those of a pass depend on those of passes before alone."""
     left = list(nest.folds)

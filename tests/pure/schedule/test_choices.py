@@ -8,6 +8,8 @@ from porter.contract.dtype import DType
 from porter.evaluate.scheduled import Sizes
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.retyped import retyped
+from porter.ir.tile.expressions import Load, parts
+from porter.ir.tile.program import Await, Let, Store, statements
 from porter.schedule.nests import nests
 from porter.schedule.operator import operator
 from porter.schedule.schedule import Algorithm, Schedule
@@ -27,26 +29,26 @@ def first(name, dtype, **sizes):
         (
             "softmax",
             {"rows": 4096, "columns": 393_216},
-            Schedule(Algorithm.SHARED, columns=393_216, parts=48, warps=16),
             Schedule(Algorithm.SHARED, columns=393_216, parts=24, warps=16),
+            Schedule(Algorithm.STREAMED, columns=8192, warps=8, holds_short=True),
         ),
         (
             "group_norm",  # of so many channels a group that programs cannot wait for each other
             {"batch": 2, "channels": 4096, "groups": 2, "width": 262_144},
-            Schedule(Algorithm.APART, columns=8192, parts=32, warps=16, stages=3),
-            Schedule(Algorithm.APART, columns=16384, parts=32, warps=16, stages=3),
+            Schedule(Algorithm.APART, columns=8192, parts=256, warps=16),
+            Schedule(Algorithm.APART, columns=16384, parts=256, warps=16),
         ),
         (
             "column_mean",
             {"rows": 4096, "columns": 524_160},
-            Schedule(Algorithm.STREAMED, rows=128, columns=32, warps=8),
-            Schedule(Algorithm.STREAMED, rows=128, columns=64, warps=8),
+            Schedule(Algorithm.STREAMED, rows=64, columns=4, warps=8, unrolled=8),
+            Schedule(Algorithm.STREAMED, rows=32, columns=16, warps=4, unrolled=4),
         ),
         (
             "pointwise",
-            {"rows": 4096, "columns": 4096, "alpha": 2},  # a tanh takes longer than to move two bytes
-            Schedule(Algorithm.FLAT, columns=4096, warps=32),
+            {"rows": 4096, "columns": 4096, "alpha": 2},
             Schedule(Algorithm.FLAT, columns=1024, warps=4),
+            Schedule(Algorithm.FLAT, columns=2048, warps=4),
         ),
     ],
 )
@@ -55,15 +57,29 @@ def test_tiles_of_short_floats_have_more_of_them(name, sizes, single, half):
     assert first(name, DType.BFLOAT16, **sizes) == half
 
 
-def test_one_program_for_each_multiprocessor_prefetches_what_is_read_once():
+def test_one_program_for_each_multiprocessor_prefetches_short_floats_that_are_read_once():
     square = programs.op("multiply", programs.x_at("i", "j"), programs.x_at("i", "j"))
     axes = [programs.to("i", "rows"), programs.to("j", "columns")]
-    (nest,) = nests(programs.operator(programs.total(Combine.SUM, axes, square), (), ()))
+    single = programs.operator(programs.total(Combine.SUM, axes, square), (), ())
+    (nest,), (half,) = nests(single), nests(retyped(single, {"x": DType.BFLOAT16}))
     sizes = Sizes({"rows": Fraction(32768), "columns": Fraction(32768)})
-    prefetching, *others = schedules(nest, sizes)
-    assert prefetching == Schedule(Algorithm.SPLIT, columns=8192, parts=128, warps=16, stages=3)
-    assert {one.parts for one in others if one.algorithm is Algorithm.SPLIT} > {512}
-    assert schedules(nest, sizes, shared_bytes=32_768)[0].stages == 0, "no room for tiles to come"
+    several, one, *_ = schedules(nest, sizes)
+    assert several == Schedule(Algorithm.SPLIT, columns=8192, parts=512, warps=16)
+    assert one == Schedule(Algorithm.SPLIT, columns=8192, parts=128, warps=16, stages=3)
+    assert schedules(half, sizes)[0] == Schedule(Algorithm.SPLIT, columns=16384, parts=128, warps=16, stages=3)
+    assert all(one.stages == 0 for one in schedules(nest, sizes, shared_bytes=32_768)), "no room for tiles to come"
+
+
+def test_programs_that_share_a_row_keep_what_they_read_unless_exponentials_take_their_registers():
+    schedule = Schedule(Algorithm.SHARED, parts=8, warps=4)
+    reads = {}
+    for name in ("softmax", "group_norm"):
+        found = operator(ALL[name], (), lambda _: schedule, is_fitted=True)
+        (shared,) = (one for one in found.kernels if any(isinstance(s, Await) for s in statements(one.body)))
+        values = (one.value for one in statements(shared.body) if isinstance(one, Let | Store))
+        loads = [part for value in values for part in parts(value) if isinstance(part, Load) and not part.of_others]
+        reads[name] = sum("x_row" in str(load.pointer) for load in loads)
+    assert reads == {"softmax": 2, "group_norm": 1}
 
 
 def test_a_row_of_two_axes_is_held_where_its_tile_fits():

@@ -24,6 +24,8 @@ SCHEDULES = {
     "streamed": Schedule(Algorithm.STREAMED, columns=32),
     "streamed, a pass for each": Schedule(Algorithm.STREAMED, columns=32, in_one_pass=False, evict_first=True),
     "streamed, rows": Schedule(Algorithm.STREAMED, rows=4, columns=16),
+    "streamed, tiles a step": Schedule(Algorithm.STREAMED, rows=4, columns=4, unrolled=4),
+    "streamed, short rows held": Schedule(Algorithm.STREAMED, columns=32, holds_short=True),
     "held": Schedule(Algorithm.HELD),
     "held, rows": Schedule(Algorithm.HELD, rows=2),
     "split": Schedule(Algorithm.SPLIT, columns=16, parts=4),
@@ -51,8 +53,9 @@ REFUSED = {
         (name, schedule): "one row a program"
         for name in ALL
         if name.startswith("running")
-        for schedule in ("streamed, rows", "held, rows")
+        for schedule in ("streamed, rows", "streamed, tiles a step", "held, rows")
     },
+    **{(name, "streamed, tiles a step"): "by themselves" for name in ("softmax", "layer_norm", "group_norm")},
     **{
         (name, "apart"): "nothing is stored for each column"
         for name in ALL
