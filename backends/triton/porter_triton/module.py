@@ -41,7 +41,7 @@ def assembled(source: Source, parts: Parts) -> str:
     imports = [f"import {name}" for name in ("torch", "triton") if _mentions(functions, f"{name}.")]
     if _mentions(functions, "tl."):
         imports.append("import triton.language as tl")
-    standard = [f"import {name}" for name in ("functools", "math") if _mentions(functions, f"{name}.")]
+    standard = [f"import {name}" for name in ("functools", "math", "os") if _mentions(functions, f"{name}.")]
     imports = [*standard, *([""] if standard else []), *imports]
     head = [_provenance(source), "", *imports] if imports else [_provenance(source)]
     return "\n".join(head) + "".join(f"\n\n\n{function.strip()}" for function in functions) + "\n"

@@ -168,7 +168,7 @@ def negative(value: Code) -> Code:
 
 def condition(value: Code) -> Code:
     """`value` where C++ asks for its truth: a pointer or an optional tensor is there or not."""
-    if value.kind in (Kind.POINTER, Kind.TENSOR, Kind.KERNEL):
+    if value.kind in (Kind.POINTER, Kind.TENSOR, Kind.KERNEL) or (value.kind is Kind.STRING and value.nullable):
         return Code(f"{value.within(COMPARE + 1)} is not None", Kind.BOOL, COMPARE)
     return value if value.kind is not Kind.NOTHING else truth(False)
 

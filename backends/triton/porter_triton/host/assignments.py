@@ -6,7 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Assign, Binary, Braces, Call, Expression, Literal, Member, Name, Subscript, Update
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Braces,
+    Call,
+    Expression,
+    Literal,
+    Member,
+    Name,
+    Subscript,
+    Unary,
+    Update,
+)
 from porter.syntax.walk import walk
 from porter_triton.host import expressions, held_kernels, pointers, records, statements
 from porter_triton.host.codes import Code, Kind, integer
@@ -182,6 +194,10 @@ def _target(cx: Context, node: Expression) -> Code:
         owner, index = expressions.expression(cx, node.owner), expressions.expression(cx, node.index)
         text = pointers.flat(cx, owner) if owner.kind is Kind.POINTER else owner.text
         return Code(f"{text}[{index.text}]", Kind.OTHER)
+    if isinstance(node, Unary) and node.operator == "*":
+        owner = expressions.expression(cx, node.operand)
+        if owner.kind is Kind.POINTER:
+            return Code(f"{pointers.flat(cx, owner)}[0]", Kind.OTHER)
     code = expressions.expression(cx, node)
     if isinstance(node, Name | Member):
         return code

@@ -28,6 +28,7 @@ from porter_triton.host import (
     indexing,
     member_types,
     methods,
+    objects,
     overloads,
     pointers,
     records,
@@ -52,7 +53,7 @@ def call(cx: Context, node: Call) -> Code:
     if runtime.memory_call(cx, node):
         return SUCCESS
     if isinstance(callee, Member):
-        return methods.method(cx, node, callee)
+        return objects.call(cx, node, callee) or methods.method(cx, node, callee)
     if isinstance(callee, Lambda):
         return _value_of(cx, callee, node)
     if not isinstance(callee, Name):
@@ -249,6 +250,11 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
         return truth(False)
     if callee.name.startswith("std::numeric_limits::"):
         return _limit(cx, callee)
+    if callee.name in ("getenv", "std::getenv") and len(arguments) == 1:
+        return Code(f"os.environ.get({arguments[0].text})", Kind.STRING, nullable=True)
+    if short in ("atoi", "atol", "stoi", "atof", "stof") and arguments and arguments[0].kind is Kind.STRING:
+        kind = Kind.FLOAT if short.endswith("f") else Kind.INT
+        return Code(f"{kind.value}({arguments[0].text})", kind)
     if short in known.numbers:
         return _folded(short, known.numbers[short].apply(None, arguments), arguments)
     if callee.name in known.own:

@@ -21,6 +21,7 @@ from porter.syntax.nodes import (
     TypeName,
     Unary,
     Unread,
+    Update,
     Variable,
 )
 from porter_triton.host import answers, calls, held_kernels, layouts, methods, names, records, runtime, times
@@ -31,6 +32,7 @@ from porter_triton.host.codes import (
     MOMENT,
     NONE,
     SIGN,
+    SUM,
     Code,
     Kind,
     integer,
@@ -68,8 +70,8 @@ def expression(cx: Context, node: Expression) -> Code:
             return _subscript(cx, node)
         case Braces():
             return braces(cx, node)
-        case Assign(operator="", target=Name()):
-            return _assigned(cx, node)
+        case Assign(operator="", target=Name()) | Update(operand=Name()):
+            return _assigned(cx, node) if isinstance(node, Assign) else _moved(cx, node)
     raise Refusal(getattr(node, "line", 0), _why_not(node))
 
 
@@ -82,10 +84,24 @@ def _assigned(cx: Context, node: Assign) -> Code:
     return replace(value, text=f"({target.text} := {value.text})", binds=ATOM, constant=None)
 
 
+def _moved(cx: Context, node: Update) -> Code:
+    """`++name` as a value, and `name++`, whose value is that before."""
+    target, way = expression(cx, node.operand), node.operator[0]
+    if not target.is_number or not target.text.isidentifier():
+        raise Refusal(node.line, f"'{node.operator}' within an expression has no counterpart in Python")
+    cx.changed(target.text)
+    made = f"({target.text} := {target.text} {way} 1)"
+    before = f"{made} {'-' if way == '+' else '+'} 1"
+    return replace(target, text=made if node.prefix else before, binds=ATOM if node.prefix else SUM, constant=None)
+
+
 def _size_of(cx: Context, node: SizeOf) -> Code:
-    of = node.of if isinstance(node.of, TypeName) else expression(cx, node.of).ctype
-    if isinstance(of, TypeName) and isinstance(held := cx.find(of.name), Code):
-        of = held.ctype
+    held = cx.find(node.of.name) if isinstance(node.of, TypeName) else expression(cx, node.of)
+    of = held.ctype if isinstance(held, Code) else node.of if isinstance(node.of, TypeName) else None
+    if isinstance(held, Code) and held.kind is Kind.SEQUENCE and held.parts and of is not None and of.arguments:
+        inner = of.arguments[0]  # of an array of the launcher
+        if isinstance(inner, TypeName):
+            return integer(len(held.parts) * layouts.size_of(cx, inner, node.line))
     if of is None:
         raise Refusal(node.line, "the size of this is not known")
     return integer(layouts.size_of(cx, of, node.line))
@@ -130,7 +146,7 @@ def _unary(cx: Context, node: Unary) -> Code:
             return value
         case "~":
             return Code(f"~{value.within(SIGN)}", Kind.INT, SIGN)
-        case "&" | "*" if value.kind is Kind.KERNEL:
+        case "&" | "*" if value.kind in (Kind.KERNEL, Kind.RECORD):  # a pointer to a struct is another name of it
             return value
         case "*" if value.kind in (Kind.TENSOR, Kind.SEQUENCE):  # an optional or an iterator's tensor
             return value

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Launch
+from porter.syntax.nodes import Assign, Launch, Update
 from porter.syntax.unit import FunctionTree
+from porter.syntax.walk import walk
 from porter_triton.host import constants, expressions, held_kernels, known, overloads
 from porter_triton.host.block_sizes import Extents
 from porter_triton.host.codes import ATOM, Code, Kind, integer
@@ -32,6 +33,8 @@ def launch(cx: Context, node: Launch) -> None:
     arguments = _completed(cx, tree, arguments)
     template = instance(cx, tree, node.kernel.template, arguments, node.line)
     tree = cx.kernels.specialised(tree, template)
+    if any(isinstance(n, Update | Assign) for n in walk((node.grid, node.block))):
+        raise Refusal(node.line, "extents of a launch that change a variable: change it before or behind the launch")
     grid = extents(expressions.expression(cx, node.grid))
     sizes = cx.block_sizes.extents(node.block)
     block = _evaluated(cx, extents(expressions.expression(cx, node.block)), sizes)

@@ -23,7 +23,7 @@ from porter_triton.host.codes import (
     string,
     truth,
 )
-from porter_triton.host.scope import Closure, Context, plain
+from porter_triton.host.scope import Addresses, Closure, Context, plain
 from porter_triton.host.table import table
 from porter_triton.host.unchanged import keeps_value
 from porter_triton.refusal import Refusal
@@ -36,7 +36,7 @@ def name(cx: Context, node: Name) -> Code:
         return meaning
     if (kernel := held_kernels.value(cx, node)) is not None:
         return kernel
-    if isinstance(meaning, TypeName | Closure):
+    if isinstance(meaning, TypeName | Closure | Addresses):
         raise Refusal(node.line, f"'{node.name}' is not a value")
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
     found = found or times.variable(cx, node.name) or indexing.named(plain(node.name))

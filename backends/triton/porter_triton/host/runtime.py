@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Binary, Call, Cast, Expression, Member, Name, SizeOf, Subscript, TypeName, Unary
-from porter_triton.host import device_wide, expressions, methods, pointers, times
+from porter.syntax.nodes import Binary, Call, Cast, Expression, Launch, Member, Name, SizeOf, Subscript, TypeName, Unary
+from porter_triton.host import device_wide, expressions, launches, methods, pointers, times
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import MOMENT, Code, Kind, integer
-from porter_triton.host.scope import Context
+from porter_triton.host.scope import Addresses, Context
 from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
@@ -22,8 +22,9 @@ _PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBl
 _OF_DEVICE = ("THCudaMalloc", "c10::cuda::CUDACachingAllocator::raw_alloc")
 _FILLS = ("cudaMemset", "cudaMemsetAsync", "memset", "std::memset")
 _SYMBOLS = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
+_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
 _ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
-_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, times.ELAPSED)
+_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, *_LAUNCHES, times.ELAPSED)
 
 
 def is_memory_call(node: Call) -> bool:
@@ -51,6 +52,8 @@ def memory_call(cx: Context, node: Call) -> bool:
         _ask(cx, node, name)
     elif name in _PROPOSALS:
         _propose(cx, node)
+    elif name in _LAUNCHES:
+        _launch(cx, node)
     elif name == times.ELAPSED:
         _time(cx, node)
     else:
@@ -182,12 +185,31 @@ def _copy(cx: Context, node: Call) -> None:
         _copy_number(cx, node, ends[0], ends[1])
         return
     target, source = (expressions.expression(cx, a) for a in node.arguments[:2])
+    if Kind.SEQUENCE in (target.kind, source.kind):
+        _copy_list(cx, node, target, source)
+        return
     if Kind.POINTER not in (target.kind, source.kind) or target.ctype is None or source.ctype is None:
         raise Refusal(node.line, "only what variables point to can be copied")
     typed = target if target.ctype.name != "void" else source
     assert typed.ctype is not None
     count = elements(cx, node.arguments[2], typed.ctype)
     cx.emit(f"{_part(cx, target, count)}.copy_({_part(cx, source, count)})")
+
+
+def _copy_list(cx: Context, node: Call, target: Code, source: Code) -> None:
+    """A copy to or from an array of the launcher, which is a list."""
+    array, other = (target, source) if target.kind is Kind.SEQUENCE else (source, target)
+    inner = array.ctype.arguments[0] if array.ctype is not None and array.ctype.arguments else None
+    if not isinstance(inner, TypeName) or inner.pointers or other.kind not in (Kind.POINTER, Kind.SEQUENCE):
+        raise Refusal(node.line, "only what variables point to can be copied")
+    count = elements(cx, node.arguments[2], replace(inner, pointers=1))
+    some = f"{source.text}{pointers.part(end=count)}"
+    if other.kind is Kind.SEQUENCE:
+        cx.emit(f"{target.text}{pointers.part(end=count)} = {some}")
+    elif array is target:
+        cx.emit(f"{target.text}{pointers.part(end=count)} = {_part(cx, source, count)}.tolist()")
+    else:
+        cx.emit(f"{_part(cx, target, count)}.copy_(torch.tensor({some}, dtype=torch.{cx.dtype(inner, node.line)}))")
 
 
 def _address(cx: Context, node: Expression) -> Code | None:
@@ -233,6 +255,18 @@ def _ask(cx: Context, node: Call, name: str) -> None:
     cx.emit(f"{target.text} = {answer.text}", target.text)
 
 
+def _launch(cx: Context, node: Call) -> None:
+    """`cudaLaunchKernel((void*)kernel, grid, block, arguments, shared_bytes, stream)`."""
+    kernel, grid, block, passed, *rest = node.arguments
+    while isinstance(kernel, Cast) or (isinstance(kernel, Unary) and kernel.operator == "&"):
+        kernel = kernel.operand
+    held = cx.find(passed.name) if isinstance(passed, Name) else None
+    if not isinstance(kernel, Name) or not isinstance(held, Addresses):
+        raise Refusal(node.line, "a launch whose kernel and arguments are not told side by side with it")
+    shared = rest[0] if rest else None
+    launches.launch(cx, Launch(kernel, grid, block, shared, None, held.operands, node.line))
+
+
 def _time(cx: Context, node: Call) -> None:
     """The milliseconds between two events, of which a port knows nothing, to a variable."""
     target = _address(cx, node.arguments[0])
@@ -273,8 +307,12 @@ def _to_symbol(cx: Context, node: Call) -> None:
         cx.emit(f"{name} = torch.full((1,), {number.text}, dtype=torch.{dtype}, device={device})", name)
     else:
         count = elements(cx, node.arguments[2], replace(known[-1].type, pointers=1))
-        source = _part(cx, expressions.expression(cx, node.arguments[1]), count)
-        cx.emit(f"{name} = {source}.to({device})", name)
+        held = expressions.expression(cx, node.arguments[1])
+        if held.kind is Kind.SEQUENCE:
+            given = f"{held.text}{pointers.part(end=count)}"
+            cx.emit(f"{name} = torch.tensor({given}, dtype=torch.{dtype}, device={device})", name)
+        else:
+            cx.emit(f"{name} = {_part(cx, held, count)}.to({device})", name)
     cx.constants[known[-1].name] = name
 
 

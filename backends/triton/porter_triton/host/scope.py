@@ -24,7 +24,7 @@ from porter_triton.host.suites import Line, Suite
 from porter_triton.kernels import Kernels
 from porter_triton.refusal import Refusal
 
-_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", "math"}
+_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", "math", "os"}
 _MOST_ALIASES = 20
 # Names of the standard library that a `using` leaves without `std::`.
 _STANDARD = ("vector", "array", "tuple", "pair", "initializer_list", "make_tuple", "make_pair", "tie")
@@ -45,7 +45,14 @@ class KernelName:
     node: Name
 
 
-Binding = Code | TypeName | Closure | KernelName
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """An array of the addresses of what a launch passes."""
+
+    operands: tuple[Expression, ...]
+
+
+Binding = Code | TypeName | Closure | KernelName | Addresses
 Template = tuple[TypeName | Expression, ...]
 Given = tuple[tuple[Name, ...], ...]
 

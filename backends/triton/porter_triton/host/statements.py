@@ -40,8 +40,7 @@ from porter.syntax.nodes import (
     While,
 )
 from porter.syntax.walk import walk
-from porter_triton.host import assignments, expressions, inplace, known, loops, switches, vectors
-from porter_triton.host.answers import answers
+from porter_triton.host import answers, assignments, expressions, inplace, known, loops, switches, vectors
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
 from porter_triton.host.c_types import Arithmetic
@@ -283,7 +282,7 @@ def branch(cx: Context, node: If, word: str = "if") -> None:
     if node.no is None:
         return
     inner = node.no.statements
-    if len(inner) == 1 and isinstance(inner[0], If) and not answers(cx, inner[0].condition):
+    if len(inner) == 1 and isinstance(inner[0], If) and not answers.answers(cx, inner[0].condition):
         branch(cx, inner[0], "elif")
         return
     with cx.suite("else:"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Call, Lambda, Name, TypeName, Unary, Variable
+from porter.syntax.nodes import Braces, Call, Cast, Expression, Lambda, Name, TypeName, Unary, Variable
 from porter_triton.host import expressions, held_kernels, pointers, records
 from porter_triton.host.codes import MOMENT, SUCCESS, Code, Kind, integer, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.methods import options_of
-from porter_triton.host.scope import Closure, Context, KernelName
+from porter_triton.host.scope import Addresses, Closure, Context, KernelName
 from porter_triton.refusal import Refusal
 
 _INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.NOTHING, Kind.TIME)
@@ -56,11 +56,33 @@ def _array(cx: Context, variable: Variable) -> None:
     if variable.value is None:
         cx.bind(variable.name, _elements(cx, cx.python_name(variable.name), variable))
         return
+    if (operands := _addresses(variable)) is not None:
+        cx.bind(variable.name, Addresses(operands))
+        return
     value = expressions.expression(cx, variable.value)
     name = cx.python_name(variable.name)
-    cx.emit(f"{name} = {sequence(value.parts, as_list=True).text}", name)
+    given = (*value.parts, *(integer(0) for _ in range(_length(cx, variable) - len(value.parts))))
+    cx.emit(f"{name} = {sequence(given, as_list=True).text}", name)
+    inner, element = kind_of(cx, variable.type), cx.type(variable.type)
+    parts = tuple(Code(f"{name}[{i}]", inner, ctype=element) for i in range(len(given)))
     kind = TypeName("std::array", (variable.type,))
-    cx.bind(variable.name, Code(name, Kind.SEQUENCE, ctype=kind))
+    cx.bind(variable.name, Code(name, Kind.SEQUENCE, ctype=kind, parts=parts if inner is not Kind.OTHER else ()))
+
+
+def _addresses(variable: Variable) -> tuple[Expression, ...] | None:
+    """The variables of `void* arguments[] = {&x, &n}`, as a launch by a function takes them; None for other arrays."""
+    if variable.type.name != "void" or not isinstance(variable.value, Braces):
+        return None
+    items = [item.operand if isinstance(item, Cast) else item for item in variable.value.items]
+    operands = [item.operand for item in items if isinstance(item, Unary) and item.operator == "&"]
+    return tuple(operands) if operands and len(operands) == len(items) else None
+
+
+def _length(cx: Context, array: Variable) -> int:
+    """The extent of an array of one dimension that is told; else 0."""
+    told = array.extents[0] if len(array.extents) == 1 else None
+    known = expressions.expression(cx, told).constant if told is not None else None
+    return int(known) if known is not None else 0
 
 
 def _elements(cx: Context, name: str, array: Variable) -> Code:
@@ -127,6 +149,9 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
         return
     if value.kind is Kind.POINTER and kind is Kind.SEQUENCE:
         kind = Kind.POINTER
+    if value.kind is Kind.RECORD and declared.pointers and not cx.changes_of(variable.name):
+        cx.bind(variable.name, value)
+        return
     if value.kind is Kind.RECORD:
         cx.bind(variable.name, _with_fields(cx, variable, value))
         return

@@ -1,0 +1,111 @@
+"""Objects, arrays and addresses of host code: methods, pointers to structs, launches by a function, lists in copies."""
+
+import pytest
+
+from porter_triton.refusal import Refusal
+from tests.pure.triton.host_sources import body, translated
+
+OBJECTS = """
+struct Params { int n; float a; };
+class Grid {
+ public:
+  Grid(int n, int threads) : n_(n), threads_(threads) {}
+  int blocks() const { return (n_ + threads_ - 1) / threads_; }
+  int scaled(int by) const { return this->n_ * by; }
+  void run(float* y, const float* x) const { add<<<blocks_of(), 64>>>(y, x, n_); }
+  void grow() { n_ *= 2; }
+  int several(int m) const { int k = m; k += n_; return k; }
+  int n_, threads_;
+};
+__global__ void all(Params p, float* y) { if (threadIdx.x < p.n) y[threadIdx.x] *= p.a; }
+"""
+
+
+def test_methods_of_a_struct_are_what_they_say_of_its_fields():
+    found = translated(f"""{OBJECTS} void f(float* y, const float* x, int n) {{
+        Grid g(n, 64);
+        add<<<g.blocks(), g.scaled(3)>>>(y, x, n); }}""")
+    assert "add[(triton.cdiv(n, 64),)](" in found
+    assert "BLOCK_SIZE=n * 3" in found
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"), [("g.grow();", "'grow' changes its object"), ("n = g.several(3);", "several statements")]
+)
+def test_methods_that_do_more_are_refused(call, reason):
+    with pytest.raises(Refusal, match=reason):
+        translated(f"{OBJECTS} void f(float* y, float* x, int n) {{ Grid g(n, 64); {call} add<<<1, 64>>>(y, x, n); }}")
+
+
+def test_a_method_without_a_value_stands_in_place():
+    text = OBJECTS.replace("blocks_of()", "n_ / threads_")
+    found = translated(f"{text} void f(float* y, float* x, int n) {{ Grid g(n, 64); g.run(y, x); }}")
+    assert "add[(n // 64,)](y, x, n, BLOCK_SIZE=64" in found
+
+
+@pytest.mark.parametrize("launch", ["all<<<q->n, 64>>>(*q, y)", "all<<<(*q).n, 64>>>(p, y)"])
+def test_a_pointer_to_a_struct_is_another_name_of_it(launch):
+    found = translated(f"{OBJECTS} void f(float* y, int n) {{ Params p{{n, 2.f}}; Params* q = &p; {launch}; }}")
+    assert "p_n = n\n    p_a = 2.0\n    all[(p_n,)](p_n, p_a, y, BLOCK_SIZE=64" in found
+
+
+@pytest.mark.parametrize("function", ["cudaLaunchKernel", "cudaLaunchCooperativeKernel"])
+def test_a_launch_by_a_function_is_one(function):
+    found = body(f"""void* given[] = {{&y, (void*)&x, &n}};
+        {function}((const void*)add, dim3((n + 63) / 64), dim3(64), given, 0, 0);""")
+    assert found == "add[(triton.cdiv(n, 64),)](y, x, n, BLOCK_SIZE=64, num_warps=1)"
+
+
+def test_a_launch_whose_arguments_are_elsewhere_is_refused():
+    with pytest.raises(Refusal, match="not told side by side"):
+        translated("void f(void** given, int n) { cudaLaunchKernel((void*)add, dim3(n), dim3(64), given, 0, 0); }")
+
+
+def test_arrays_of_a_launcher_are_lists_in_copies():
+    found = body("""
+        int h[4] = {1, 2};
+        int g[3];
+        cudaMemcpy(g, x, sizeof(g), cudaMemcpyDeviceToHost);
+        memcpy(h, g, 2 * sizeof(int));
+        cudaMemcpy(y, h, sizeof(h), cudaMemcpyHostToDevice);
+        add<<<h[3] + g[2], 64>>>(y, x, n);""")
+    assert found.split("\n")[:5] == [
+        "h = [1, 2, 0, 0]",
+        "g = [None] * 3",
+        "g[:3] = x.view(-1)[:3].tolist()",
+        "h[:2] = g[:2]",
+        "y.view(-1)[:4].copy_(torch.tensor(h[:4], dtype=torch.int32))",
+    ]
+
+
+def test_a_constant_array_is_filled_from_an_array_of_the_launcher():
+    found = translated("""
+        __constant__ float taps[4];
+        __global__ void weigh(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] *= taps[threadIdx.x % 4]; }
+        void f(float* y, int n) {
+          float h[4] = {1.f, 2.f, 3.f, 4.f};
+          h[2] = n;
+          cudaMemcpyToSymbol(taps, h, sizeof(h));
+          weigh<<<1, 64>>>(y, n);
+        }""")
+    assert "taps = torch.tensor(h[:4], dtype=torch.float32, device=y.device)" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("int b = 3; while (b-- > 0) add<<<b, 64>>>(y, x, n);", "while (b := b - 1) + 1 > 0:\n    add[(b,)]("),
+        ("int b = 3; int c = ++b * 2; add<<<c, b>>>(y, x, n);", "b = 3\nc = (b := b + 1) * 2\n"),
+        ("float* h = (float*)malloc(4); *h = 2.f; scale<<<1, 64>>>(y, x, *h, n);", "[0] = 2.0\nscale[(1,)]("),
+        ('const char* e = std::getenv("B"); int b = e ? atoi(e) : 64; add<<<b, 64>>>(y, x, n);',
+         'e = os.environ.get("B")\nb = int(e) if e is not None else 64\n'),
+    ],
+)  # fmt: skip
+def test_values_that_change_or_come_from_outside(text, line):
+    assert line in body(text)
+
+
+@pytest.mark.parametrize("launch", ["add<<<b++, 64>>>(y, x, n)", "add<<<1, b = 64>>>(y, x, n)"])
+def test_a_launch_changes_no_variable(launch):
+    with pytest.raises(Refusal, match="extents of a launch that change a variable"):
+        body(f"int b = 1; {launch}; add<<<b, 64>>>(y, x, n);")
