@@ -109,3 +109,59 @@ def test_values_that_change_or_come_from_outside(text, line):
 def test_a_launch_changes_no_variable(launch):
     with pytest.raises(Refusal, match="extents of a launch that change a variable"):
         body(f"int b = 1; {launch}; add<<<b, 64>>>(y, x, n);")
+
+
+COUNTED = """
+__device__ int counter;
+__device__ float table[4];
+__constant__ int limit;
+__global__ void count(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && x[i] > 0.0f) { atomicAdd(&counter, 1); y[i] = table[i % 4] + limit; }
+}
+"""
+
+
+def test_variables_of_the_device_are_copied_to_and_from():
+    found = translated(f"""{COUNTED} int f(float* y, const float* x, const float* t, int n) {{
+        int total = 0, most = 7;
+        float back[4];
+        cudaMemcpyToSymbol(counter, &total, sizeof(int));
+        cudaMemcpyToSymbol(table, t, 4 * sizeof(float));
+        cudaMemcpyToSymbol(limit, &most, sizeof(int));
+        count<<<n, 64>>>(y, x, n);
+        cudaMemcpyFromSymbol(&total, counter, sizeof(int), 0, cudaMemcpyDeviceToHost);
+        cudaMemcpyFromSymbol(back, table, sizeof(back));
+        cudaMemcpyFromSymbol(y, table, sizeof(back));
+        return total + (int)back[1]; }}""")
+    assert "counter = torch.full((1,), total, " in found  # what the launches of this call are given
+    assert "limit = torch.full((1,), most, " in found
+    assert (
+        "    total = counter[0].item()\n    back[:4] = table[:4].tolist()\n    y.view(-1)[:4].copy_(table[:4])\n"
+        in found
+    )
+
+
+def test_what_kernels_alone_leave_is_copied_from():
+    found = translated(f"""{COUNTED} int f(float* y, const float* x, int n) {{
+        int total, most = 7;
+        cudaMemcpyToSymbol(limit, &most, sizeof(int));
+        count<<<n, 64>>>(y, x, n);
+        cudaMemcpyFromSymbol(&total, counter, sizeof(int));
+        return total; }}""")
+    assert "    total = counter_on(y.device)[0].item()\n" in found
+
+
+def test_what_another_function_copied_is_not_known():
+    with pytest.raises(Refusal, match="nothing is known to pass for 'table'"):
+        translated(f"""{COUNTED} void g(const float* t) {{ cudaMemcpyToSymbol(table, t, 16); }}
+        void f(float* y, const float* x, int n) {{ int most = 7; cudaMemcpyToSymbol(limit, &most, sizeof(int));
+          count<<<n, 64>>>(y, x, n); }}""")
+
+
+@pytest.mark.parametrize("offset", ["n", "4"])
+def test_a_part_of_a_variable_of_the_device_is_refused(offset):
+    first = "int m = 1; cudaMemcpyToSymbol(limit, &m, 4);"
+    copy = f"{first} cudaMemcpyFromSymbol(y, table, 4, {offset}, cudaMemcpyDeviceToHost);"
+    with pytest.raises(Refusal, match="only the beginning of 'table' can be copied from"):
+        translated(f"{COUNTED} void f(float* y, const float* x, int n) {{ {copy} count<<<n, 64>>>(y, x, n); }}")

@@ -41,8 +41,8 @@ def test_several_launches_share_it():
     assert text.count("def seen_on(") == 1
 
 
-def test_one_that_host_code_names_is_refused():
-    made = ported("__device__ int seen;", "int none = 0; cudaMemcpyFromSymbol(&none, seen, 4);")
+def test_one_that_host_code_has_the_address_of_is_refused():
+    made = ported("__device__ int seen;", "void* place; cudaGetSymbolAddress(&place, seen);")
     assert any(finding.code == "PORT1801" for finding in made.findings)
 
 

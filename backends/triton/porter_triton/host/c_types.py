@@ -144,7 +144,10 @@ _ELEMENTS = {"char": INT8, "uchar": UINT8, "short": INT16, "ushort": UINT16, "in
              "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE}  # fmt: skip
 _PACKS = {"e4m3": E4M3, "e5m2": E5M2}
 _PAIRS = {"half2": HALF, "__half2": HALF, "__nv_bfloat162": BFLOAT16, "nv_bfloat162": BFLOAT16}
-_COMPLEX = {"cuComplex": "float2", "cuFloatComplex": "float2", "cuDoubleComplex": "double2"}  # as cuComplex.h has them
+_COMPLEX = {  # as cuComplex.h and cufft.h have them
+    "cuComplex": "float2", "cuFloatComplex": "float2", "cuDoubleComplex": "double2", "cufftComplex": "float2",
+    "cufftDoubleComplex": "double2", "cufftReal": "float", "cufftDoubleReal": "double",
+}  # fmt: skip
 
 
 def _vector(name: str, element: Arithmetic, count: int) -> Record:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Name, Variable
 from porter.syntax.walk import walk
@@ -42,9 +44,25 @@ def _is_written(cx: Context, symbol: str) -> bool:
 
 
 def _is_named(cx: Context, symbol: str) -> bool:
-    """Returns whether host code names the variable."""
-    hosts = (f for f in cx.unit.functions if f.head.space == "host")
-    return any(isinstance(n, Name) and unqualified(n.name) == symbol for f in hosts for n in walk(f.body))
+    """Returns whether host code names the variable, other than to copy from it."""
+    bodies = [f.body for f in cx.unit.functions if f.head.space == "host"]
+    copies = [n.arguments[1:2] for body in bodies for n in walk(body) if _copies_from(n)]
+    named, copied = (
+        sum(isinstance(n, Name) and unqualified(n.name) == symbol for part in parts for n in walk(part))
+        for parts in (bodies, copies)
+    )
+    return named > copied
+
+
+def _copies_from(node: object) -> TypeGuard[Call]:
+    is_call = isinstance(node, Call) and isinstance(node.callee, Name)
+    return is_call and node.callee.name.startswith("cudaMemcpyFromSymbol")
+
+
+def kept(cx: Context, symbol: str, line: int) -> str:
+    """The tensor of a `__device__` variable that kernels alone write to, and lasts; empty for any other variable."""
+    declared = [v for v in cx.unit.variables if v.name == symbol and v.storage == "device"]
+    return _kept(cx, declared[-1], line) if declared and not _is_named(cx, symbol) else ""
 
 
 def _kept(cx: Context, variable: Variable, line: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Binary, Call, Cast, Expression, Launch, Member, Name, SizeOf, Subscript, TypeName, Unary
-from porter_triton.host import device_wide, expressions, launches, methods, pointers, times
+from porter_triton.host import constants, device_wide, expressions, launches, methods, pointers, times
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import MOMENT, Code, Kind, integer
 from porter_triton.host.scope import Addresses, Context
@@ -22,9 +22,10 @@ _PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBl
 _OF_DEVICE = ("THCudaMalloc", "c10::cuda::CUDACachingAllocator::raw_alloc")
 _FILLS = ("cudaMemset", "cudaMemsetAsync", "memset", "std::memset")
 _SYMBOLS = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
+_FROM_SYMBOLS = ("cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync")
 _LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
 _ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
-_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, *_LAUNCHES, times.ELAPSED)
+_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, *_LAUNCHES, *_FROM_SYMBOLS, times.ELAPSED)
 
 
 def is_memory_call(node: Call) -> bool:
@@ -48,6 +49,8 @@ def memory_call(cx: Context, node: Call) -> bool:
         _fill(cx, node)
     elif name in _SYMBOLS:
         _to_symbol(cx, node)
+    elif name in _FROM_SYMBOLS:
+        _from_symbol(cx, node)
     elif name in _ASKS:
         _ask(cx, node, name)
     elif name in _PROPOSALS:
@@ -314,6 +317,28 @@ def _to_symbol(cx: Context, node: Call) -> None:
         else:
             cx.emit(f"{name} = {_part(cx, held, count)}.to({device})", name)
     cx.constants[known[-1].name] = name
+
+
+def _from_symbol(cx: Context, node: Call) -> None:
+    """A copy from a `__constant__` or `__device__` variable, to a number, an array or memory."""
+    symbol = node.arguments[1]
+    known = [v for v in cx.unit.variables if isinstance(symbol, Name) and v.name == symbol.name]
+    source = (cx.constants.get(known[-1].name) or constants.kept(cx, known[-1].name, node.line)) if known else ""
+    if not source:
+        raise Refusal(node.line, "nothing is known of what this variable of the device holds")
+    if len(node.arguments) > 3 and expressions.expression(cx, node.arguments[3]).constant != 0:
+        raise Refusal(node.line, f"only the beginning of '{known[-1].name}' can be copied from")
+    number = _address(cx, node.arguments[0])
+    if number is not None:
+        cx.changed(number.text)
+        cx.emit(f"{number.text} = {source}[0].item()", number.text)
+        return
+    count = elements(cx, node.arguments[2], replace(known[-1].type, pointers=1))
+    target, some = expressions.expression(cx, node.arguments[0]), f"{source}{pointers.part(end=count)}"
+    if target.kind is Kind.SEQUENCE:
+        cx.emit(f"{target.text}{pointers.part(end=count)} = {some}.tolist()")
+    else:
+        cx.emit(f"{_part(cx, target, count)}.copy_({some})")
 
 
 def _part(cx: Context, pointer: Code, count: Code) -> str:

@@ -2,6 +2,10 @@
 typedef float2 cuFloatComplex;
 typedef float2 cuComplex;
 typedef double2 cuDoubleComplex;
+typedef float cufftReal;  // those of <cufft.h>
+typedef double cufftDoubleReal;
+typedef float2 cufftComplex;
+typedef double2 cufftDoubleComplex;
 
 #define COMPLEX(C, R, SUFFIX)                                                                                  \
     __device__ C make_##C(R re, R im) {                                                                        \
