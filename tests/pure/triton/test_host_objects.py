@@ -153,7 +153,7 @@ def test_what_kernels_alone_leave_is_copied_from():
 
 
 def test_what_another_function_copied_is_not_known():
-    with pytest.raises(Refusal, match="nothing is known to pass for 'table'"):
+    with pytest.raises(Refusal, match="nothing is known of what 'table' holds"):
         translated(f"""{COUNTED} void g(const float* t) {{ cudaMemcpyToSymbol(table, t, 16); }}
         void f(float* y, const float* x, int n) {{ int most = 7; cudaMemcpyToSymbol(limit, &most, sizeof(int));
           count<<<n, 64>>>(y, x, n); }}""")
