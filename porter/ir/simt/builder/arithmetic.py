@@ -42,6 +42,8 @@ def convert(b: Builder, number: Number, type_: CType, name: str = "") -> Number:
     if isinstance(number.type, PointerTo):
         if type_ is Scalar.BOOL:
             return truth(b, number)
+        if type_.bits == 32 and as_pointer(b, number.value).type == Pointer(Scalar.U8, Space.SHARED):
+            return number  # what inline PTX takes for an address stays one
         if type_.bits != 64:
             raise b.problem("an address as a number")
         return Number(b.emitter.emit("bitcast", (number.value,), type_), type_)

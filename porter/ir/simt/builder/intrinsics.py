@@ -110,6 +110,8 @@ def _of_memory(b: Builder, plain: str, node: Call) -> RValue | None:
         target = expressions.pointee(b, expressions.number(b, node.arguments[0]))
         access.store(b, target, expressions.value(b, node.arguments[1]))
         return Nothing()
+    if plain == "__cvta_generic_to_shared":
+        return arithmetic.convert(b, expressions.number(b, node.arguments[0]), PointerTo(Scalar.U8))
     if plain in ("memset", "__builtin_memset") and len(node.arguments) == 3:
         return _fill(b, node)
     if plain == "new" and isinstance(callee_type := node.callee.template[0], TypeName):  # type: ignore[union-attr]

@@ -56,7 +56,7 @@ _LIBRARIES = {  # by what the names begin with that are theirs
     "torch_functions.cuh": _OF_TORCH,
     "warp_reductions.cuh": ("__reduce_",),
     "standard_arrays.cuh": ("std::array", "cuda::std::array"),
-    "pipelines.cuh": ("__pipeline_",),
+    "pipelines.cuh": ("__pipeline_", "__cvta_generic_to_shared"),
     "shuffles.cuh": ("__shfl", "cooperative_groups::"),
     "philox.cuh": ("curandStatePhilox4_32_10",),
     "mathematics.cuh": _MADE_OF_OTHERS,

@@ -137,3 +137,35 @@ def test_rows_of_a_type_that_the_template_is_given():
         "int",
     )
     assert run(made, np.zeros(1, np.int32), block=1)[0][0] == 5
+
+
+COPIES = """
+__device__ void copied(void* shared, const void* global, bool there) {
+  unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  int bytes = there ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(bytes));
+}
+"""
+
+
+def test_copies_in_the_background_are_done_at_once():
+    made = built(f"""{COPIES} __global__ void k(float* y, const float* x) {{
+        __shared__ __align__(16) float tile[5][4];
+        copied(&tile[threadIdx.x][0], x + 4 * threadIdx.x, threadIdx.x % 2 == 0);
+        if (threadIdx.x == 0) {{
+          unsigned at = __cvta_generic_to_shared(tile);
+          asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at + 64), "l"(x));
+        }}
+        asm volatile("cp.async.commit_group;"); asm volatile("cp.async.wait_group %0;" ::"n"(0));
+        __syncthreads();
+        for (int k = 0; k < 4; ++k) y[4 * threadIdx.x + k] = tile[threadIdx.x][k];
+        if (threadIdx.x < 2) y[16 + threadIdx.x] = tile[4][threadIdx.x];
+    }}""")
+    x = np.arange(16, dtype=np.float32) + 1
+    expected = [*np.where(np.arange(16) // 4 % 2 == 0, x, 0).tolist(), 1, 2]
+    assert run(made, np.zeros(18, np.float32), x, block=4)[0].tolist() == expected
+
+
+def test_an_address_of_other_memory_is_no_number():
+    with pytest.raises(NotExpressibleError, match="an address as a number"):
+        one("unsigned at = __cvta_generic_to_shared(out); out[t] = at;")
