@@ -55,8 +55,9 @@ def _is_named(cx: Context, symbol: str) -> bool:
 
 
 def _copies_from(node: object) -> TypeGuard[Call]:
-    is_call = isinstance(node, Call) and isinstance(node.callee, Name)
-    return is_call and node.callee.name.startswith("cudaMemcpyFromSymbol")
+    if not isinstance(node, Call) or not isinstance(node.callee, Name):
+        return False
+    return node.callee.name.startswith("cudaMemcpyFromSymbol")
 
 
 def kept(cx: Context, symbol: str, line: int) -> str:
