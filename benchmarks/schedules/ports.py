@@ -1,6 +1,6 @@
 """Port the operators of `kernelbench`, prove the ports, and keep them for `time_ports.py`.
 
-    python -m benchmarks.schedules.ports FOLDER [--only WORD] [--limit S] [--schedules N] [--unproven]
+    python -m benchmarks.schedules.ports FOLDER [--only WORD] [--limit S] [--schedules N] [--unproven] [--maca]
 
 FOLDER gets a folder for each operator: `formula_float32.py` and `kernels_float32.py` are its ports, from what its CUDA
 computes and from its kernels, `formula_float16.py` and `formula_bfloat16.py` are written from the same formula. The
@@ -8,8 +8,8 @@ sources take no floats of 16 bits, so that these two are proven by nobody; what 
 `reference.py` is PyTorch's own, `about.json` has verdicts and the arguments of a call at the bench sizes, at a tenth
 and at a hundredth of them. Every port has the schedule that is first at the bench sizes. Those with the next ones, N in
 all, are called `schedule_1_float32.py` and so on, and `about.json` has them in words. With `--unproven` nothing is
-proven, which takes most of the time: ports are only compared with PyTorch then, where they are timed. What FOLDER has
-already stays.
+proven, which takes most of the time: ports are only compared with PyTorch then, where they are timed. With `--maca`
+each folder has its port in MACA C++, too, with headers that nvcc compiles it with. What FOLDER has already stays.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from porter.registry import find_backend, find_target
 from porter.schedule.polynomial import NotSchedulableError
 from porter.source.load import load
 from porter.suite.operators import Operator, operators
+from porter_maca.proxy import port_headers
 
 _SHORT = (DType.FLOAT16, DType.BFLOAT16)
 _PARTS = (1, 10, 100)
@@ -51,6 +52,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=300.0)
     parser.add_argument("--schedules", type=int, default=1)
     parser.add_argument("--unproven", action="store_true")
+    parser.add_argument("--maca", action="store_true")
     arguments = parser.parse_args()
     for one in operators(SUITES):
         own = arguments.folder / one.key.replace("/", "+")
@@ -75,6 +77,8 @@ def _written(one: Operator, folder: Path, arguments: argparse.Namespace) -> str:
     try:
         formula = formula_of(source, target, options, lambda _: None)
         about |= {"calls": _calls(formula.entries[0].contract), "schedules": _scheduled(formula, folder, arguments)}
+        if arguments.maca:
+            _keep_maca(formula, folder / "maca")
     except NotSchedulableError as error:
         return f"not written: {error}"
     (folder / "about.json").write_text(json.dumps(about, indent=1))
@@ -96,6 +100,19 @@ def _scheduled(formula: Formula, folder: Path, arguments: argparse.Namespace) ->
 def _keep(port: Port, path: Path) -> None:
     (file,) = port.files
     path.write_text(file.text)
+
+
+def _keep_maca(formula: Formula, folder: Path) -> None:
+    """Writes the port for MACA as `kernel.cu`, and the headers that stand in for MACA's into a folder beside it."""
+    port = replace(formula, target=find_target(find_backend("maca"), "")).port()
+    for name, text in {"kernel.cu": port.files[0].text, **_under("include", port_headers(port))}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def _under(folder: str, texts: Mapping[str, str]) -> Mapping[str, str]:
+    return {f"{folder}/{name}": text for name, text in texts.items()}
 
 
 def _verdict(migration: Migration) -> dict[str, object]:

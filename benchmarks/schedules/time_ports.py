@@ -1,13 +1,15 @@
 """Time the ports that `ports.py` wrote on a device, beside PyTorch and `torch.compile`, at three sizes in three types.
 
     python benchmarks/schedules/time_ports.py --ports FOLDER --results FILE.jsonl [--jobs N] [--seconds S] [--only WORD]
+        [--memory GIB]
 
 It needs PyTorch and Triton alone. FILE gets a line for each operator, part of its bench sizes and type as it is done,
 with all samples in microseconds; what is there is not done again. Processes compile at once, and take turns on the
 device. A sample is a chain of calls on inputs that are larger than the cache together, replayed as a CUDA graph for at
 least 0.3 ms; samples of all contenders are taken in turn. `torch.compile` is the default, `max_autotune` its mode
-`max-autotune-no-cudagraphs`. `outside` is the share of a result, of a large one a million elements, that differs from
-PyTorch's in 32 bits by more than 1e-3 of its largest element, or by 2e-2 where the type has 16. No verdict, and not
+`max-autotune-no-cudagraphs`, `maca` the port in MACA C++ through nvcc, where FOLDER has it. `outside` is the share of a
+result, of a large one a million elements, that differs from PyTorch's in 32 bits by more than 1e-3 of its largest
+element, or by 2e-2 where the type has 16. No verdict, and not
 porter's own clock.
 """
 
@@ -28,7 +30,7 @@ from timed_job import Job, serve
 
 _DTYPES, _PARTS = ("float32", "bfloat16", "float16"), (1, 10, 100)
 _BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "bool": 1}
-_DEVICE_BYTES = 44 << 30  # for inputs and one result of all jobs at once; what one of them needs beside has the rest
+_MEMORY = 44  # GiB for inputs and one result of all jobs at once: what one of them needs beside has the rest of 80
 _HELD, _CONTEXT = 2.2, 1 << 20  # a job's bytes, in parts of its inputs, and a little
 _JOB_S = 200.0  # a job that takes longer is ended
 
@@ -41,6 +43,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=14)
     parser.add_argument("--seconds", type=float, default=520.0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--memory", type=int, default=_MEMORY)
     arguments = parser.parse_args()
     lines = arguments.results.read_text().splitlines() if arguments.results.exists() else []
     known = {(row["operator"], row["part"], row["dtype"]) for row in map(json.loads, lines)}
@@ -48,7 +51,7 @@ def main() -> None:
         job for job in _jobs(arguments.ports, arguments.only) if (job.operator, job.part, job.dtype) not in known
     ]
     print(f"{len(waiting)} to do", flush=True)
-    work = _Work(waiting, arguments.results, time.monotonic() + arguments.seconds)
+    work = _Work(waiting, arguments.results, time.monotonic() + arguments.seconds, arguments.memory << 30)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(work.do, range(arguments.jobs)))
     print(f"{work.done} done, {len(work.waiting)} left", flush=True)
@@ -74,6 +77,7 @@ class _Work:
     waiting: list[Job]
     results: Path
     end: float
+    device_bytes: int
     done: int = 0
     _bytes: int = 0
     room: Condition = field(default_factory=Condition)
@@ -97,7 +101,7 @@ class _Work:
         with self.room:
             while self.waiting and time.monotonic() < self.end:
                 for job in self.waiting:
-                    if not self._bytes or self._bytes + _held(job) <= _DEVICE_BYTES:
+                    if not self._bytes or self._bytes + _held(job) <= self.device_bytes:
                         self.waiting.remove(job)
                         self._bytes += _held(job)
                         return job

@@ -106,10 +106,23 @@ def _contenders(job: Job) -> Iterator[tuple[str, Callable[[], Callable[..., Any]
         path = job.folder / f"{name}_{job.dtype}.py"
         if path.exists():
             yield name, lambda path=path: loaded(path).forward
+    if (maca := job.folder / "maca").exists() and job.dtype == "float32":
+        yield "maca", lambda: _through_nvcc(maca).forward
     reference = _reference(job)
     yield "pytorch", lambda: reference
     yield "torch_compile", lambda: torch.compile(reference, dynamic=False)
     yield "max_autotune", lambda: torch.compile(reference, dynamic=False, mode="max-autotune-no-cudagraphs")
+
+
+def _through_nvcc(folder: Path) -> Any:
+    """Returns the port in MACA C++ as nvcc compiles it, which takes a minute; PyTorch keeps it for other sizes."""
+    from torch.utils.cpp_extension import load  # noqa: PLC0415 - a second of import
+
+    include = (folder / "include").resolve()
+    flags = ["-O3", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-include", "cassert"]
+    flags += [f"-I{include}", "-include", str(include / "porter_proxy.h")]
+    name = f"maca_{folder.parent.name.replace('+', '_')}"
+    return load(name, [str((folder / "kernel.cu").resolve())], extra_cuda_cflags=flags)
 
 
 def _reference(job: Job) -> Callable[..., Any]:
