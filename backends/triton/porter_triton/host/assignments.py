@@ -20,7 +20,7 @@ from porter.syntax.nodes import (
     Update,
 )
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, held_kernels, pointers, records, statements
+from porter_triton.host import expressions, held_kernels, pointers, records, statements, vector_memory
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
@@ -49,6 +49,8 @@ def assign(cx: Context, node: Assign) -> None:
     if target.kind in (Kind.STREAM, Kind.TIME):
         return
     value = expressions.expression(cx, node.value)
+    if (vector := cx.vectors.get(target.text)) is not None:
+        value = vector_memory.copied(cx, vector, value)
     if value.kind is Kind.TIME and target.text.isidentifier():
         cx.emit(f"{target.text} = {value.text}", target.text)
         return

@@ -35,6 +35,7 @@ from porter_triton.host import (
     runtime,
     times,
     undefined,
+    vector_memory,
 )
 from porter_triton.host.c_types import BUILT_IN, Arithmetic, Record
 from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
@@ -104,8 +105,10 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
         return Code("", Kind.DIM3, parts=(*arguments, *ones))
     if name in _SEQUENCES and listed and all(a.kind is not Kind.SEQUENCE for a in arguments):
         return sequence(arguments, as_list=True).typed(kind)
+    if (memory := vector_memory.made(cx, kind, arguments, line)) is not None:
+        return memory
     if name in _SEQUENCES:
-        return _row(cx, kind, arguments, line) or _vector(kind, arguments, line)
+        return _vector(kind, arguments, line)
     if name in _TUPLES:
         return sequence(arguments)
     if plain(name) == "TensorOptions":
@@ -191,19 +194,6 @@ def left_out(cx: Context, field: Variable) -> Code:
     return NONE if kind.pointers else record(cx, kind, ()) or made(cx, kind, (), field.line) or integer(0)
 
 
-def _row(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
-    """`std::vector<float>(n)` and `(n, value)`: a tensor of the host; None for a vector of anything but numbers."""
-    inner = kind.arguments[0] if kind.arguments else None
-    counted = 1 <= len(arguments) <= 2 and arguments[0].kind is Kind.INT
-    if kind.name != "std::vector" or not counted or not isinstance(inner, TypeName) or cx.built_in(inner) is None:
-        return None
-    pointer, dtype = replace(cx.type(inner), pointers=1), cx.dtype(inner, line)
-    value = arguments[1].text if len(arguments) > 1 else "0"
-    made = f"zeros({arguments[0].text}" if value == "0" else f"full(({arguments[0].text},), {value}"
-    length = arguments[0].text if value == "0" else ""
-    return Code(f"torch.{made}, dtype=torch.{dtype})", Kind.POINTER, ctype=pointer, length=length)
-
-
 def _vector(kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code:
     if len(arguments) == 1 and arguments[0].kind is Kind.SEQUENCE:
         return replace(arguments[0], ctype=kind)
@@ -244,7 +234,12 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
     if callee.name == "std::get" and callee.template:
         index = expressions.expression(cx, callee.template[0])  # type: ignore[arg-type]
         return Code(f"{arguments[0].text}[{index.text}]", Kind.TENSOR)
-    if callee.name in ("std::move", "std::ref", "std::cref", "std::forward"):
+    if callee.name == "thrust::raw_pointer_cast" or callee.name in (
+        "std::move",
+        "std::ref",
+        "std::cref",
+        "std::forward",
+    ):
         return arguments[0]
     if callee.name in ("std::is_same_v",):
         return truth(False)

@@ -44,7 +44,7 @@ def _of_class(name: TypeName) -> Kind:
     kinds = {
         "dim3": Kind.DIM3, "TensorOptions": Kind.OPTIONS, "ScalarType": Kind.DTYPE, "Device": Kind.DEVICE,
         "Dtype": Kind.DTYPE, "vector": Kind.SEQUENCE, "tuple": Kind.SEQUENCE, "pair": Kind.SEQUENCE,
-        "array": Kind.SEQUENCE,
+        "array": Kind.SEQUENCE, "thrust::device_vector": Kind.POINTER, "thrust::host_vector": Kind.POINTER,
         "IntArrayRef": Kind.SEQUENCE, "TensorList": Kind.SEQUENCE, "void": Kind.NOTHING,
     }  # fmt: skip
     if short == "cudaDeviceProp":

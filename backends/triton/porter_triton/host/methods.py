@@ -70,6 +70,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return _item(cx, owner, callee)
     if owner.kind is Kind.OTHER and (callee.name in _OF_SCALAR or (callee.name == "to" and callee.template)):
         return _of_scalar(cx, owner, callee)
+    if owner.kind is Kind.POINTER and callee.name == "get":
+        return owner
     if owner.kind is Kind.POINTER and callee.name == "size":
         return Code(f"{owner.text}.numel()", Kind.INT)
     if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "slice", "begin", "end", "back", "front"):

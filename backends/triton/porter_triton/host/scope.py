@@ -110,6 +110,7 @@ class Context:
     prints: list[int] = field(default_factory=list)  # lines that print, which is left out
     lacking: dict[str, Refusal] = field(default_factory=dict)  # dtypes that raise when it runs, and why
     gives: list[Name] = field(default_factory=list)  # kernels that the function returns
+    vectors: dict[str, TypeName] = field(default_factory=dict)  # variables whose assignment copies the elements
     undefined: dict[str, int] = field(default_factory=dict)  # functions that another file defines, and a line of each
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Braces, Call, Cast, Expression, Lambda, Name, TypeName, Unary, Variable
-from porter_triton.host import expressions, held_kernels, pointers, records
+from porter_triton.host import expressions, held_kernels, pointers, records, vector_memory
 from porter_triton.host.codes import MOMENT, SUCCESS, Code, Kind, integer, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.methods import options_of
@@ -132,8 +132,15 @@ def _field(cx: Context, name: str, field: Variable) -> Code:
 
 def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
     assert variable.value is not None
-    value = expressions.initial(cx, variable)
     declared = cx.type(variable.type)
+    value = expressions.initial(cx, variable)
+    value = value if isinstance(variable.value, Braces) else vector_memory.copied(cx, declared, value)
+    if vector_memory.is_of_thrust(declared) and value.kind is Kind.POINTER:
+        name = cx.python_name(variable.name)
+        cx.changes[name], cx.vectors[name] = cx.changes_of(variable.name), declared
+        cx.emit(f"{name} = {value.text}", name)
+        cx.bind(variable.name, Code(name, Kind.POINTER, ctype=value.ctype))
+        return
     if kind is Kind.DIM3:
         extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
         _extents(cx, variable, extents)
