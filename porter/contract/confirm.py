@@ -254,6 +254,8 @@ class _Confirmer:
     def _regular(self, probed: Probed) -> Probed:
         """Extents that stay unexplained may well be simple where sizes go together that nobody said do."""
         for change, suits in self._changes(probed):
+            if self.trials.are_many:
+                break
             found = self._probed(change(probed.contract))
             if found.suffices and found.varied and suits(found):
                 self.contract = change(self.contract)
@@ -278,6 +280,8 @@ class _Confirmer:
             return False
         changes = multiples if probed.exact and not probed.ragged else regularities
         for change in changes(probed.contract):
+            if self.trials.are_many:
+                break
             self.contract = change(probed.before)
             found = self._probed(change(probed.contract))
             if found.improves(probed):

@@ -57,7 +57,7 @@ from porter.contract.questions import (
 from porter.contract.records import symbol
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
-from porter.contract.shares import Share, evenly, shares
+from porter.contract.shares import evenly, shares
 from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Node
 from porter.contract.tensors import Extents, tensor_facts
@@ -193,7 +193,10 @@ class _Drafter:
     def _shares(self) -> Iterator[str]:
         """The conditions by which sizes that code divides by others come out even."""
         found = shares(self.usage, self.function)
-        told = (Share(self._expressed(share.whole), self._expressed(share.divisor)) for share in found)
+        told = (
+            replace(share, whole=self._expressed(share.whole), divisor=self._expressed(share.divisor))
+            for share in found
+        )
         return evenly(told, frozenset(self.symbols))
 
     def _instance(self, arguments: tuple[Argument, ...]) -> Instance:

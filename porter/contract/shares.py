@@ -1,18 +1,20 @@
-"""Shares: sizes that code divides by others, as channels into groups and query heads among those of keys.
+"""Shares: sizes that code divides by others, as channels into groups, or takes from others.
 
-Whoever writes `channels / groups` means at least one channel for each group, and most often as many for each: sizes are
-drafted so, and where an original breaks at others the condition is the first that is tried.
+Whoever writes `channels / groups` means at least one channel for each group, and most often as many for each; whoever
+writes `slots - probes` means more slots than probes. Sizes are drafted so, and where an original breaks at others the
+condition is the first that is tried.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.contract.body import substitute, walk
 from porter.contract.contract import Contract
 from porter.contract.expressions import evaluate, free_names, holds, names_in, render
+from porter.contract.pointers import is_integer
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, Member, Name, Node, Number
 from porter.contract.usage import Usage
@@ -20,35 +22,42 @@ from porter.source.program import Function
 
 _DEEPEST_CALL = 4
 _SHARE = re.compile(r"(\w+) % (.+) == 0")
+_LESS = re.compile(r"(\w+) < (\w+)")
 _FEWEST = 3  # of a size for each of what it is divided by
 _DIVISORS = (2, 3, 5, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A division in terms of the function that was asked about."""
+    """A division in terms of the function that was asked about, or a difference where `is_difference`."""
 
     whole: Node
     divisor: Node
+    is_difference: bool = False
 
 
 def shares(usage: Usage, function: Function, depth: int = 0) -> Iterator[Share]:
-    """Yields the divisions of what a caller gives by what a caller gives, in `function` and in what it calls."""
+    """Yields the divisions of what a caller gives by what a caller gives, in `function` and in what it calls, and the
+    differences of two parameters.
+    """
     scope, body = Scope(usage, function), usage.body(function)
     given = {p.name for p in function.params if not p.type.pointers}
+    names = {Name(p.name) for p in function.params if is_integer(usage.types.of(p, function).base)}
     handed = [a for _, arguments in body.calls for a in arguments if a is not None]
     written = [n for nodes in body.definitions.values() for n in nodes]
     for node in (*written, *handed, *body.conditions):
         for part in walk(scope.resolve(node)):
             if isinstance(part, Binary) and part.operator == "/" and _are_given(part, given):
                 yield Share(part.left, part.right)
+            elif isinstance(part, Binary) and part.operator == "-" and {part.left, part.right} <= names:
+                yield Share(part.left, part.right, is_difference=True)
     for name, arguments in body.calls if depth < _DEEPEST_CALL else ():
         callee = usage.callee(name, len(arguments))
         if callee is None or callee is function:
             continue
         known = {p.name: scope.resolve(a) for p, a in zip(callee.params, arguments, strict=False) if a is not None}
         for inner in shares(usage, callee, depth + 1):
-            yield Share(substitute(inner.whole, known, 1), substitute(inner.divisor, known, 1))
+            yield replace(inner, whole=substitute(inner.whole, known, 1), divisor=substitute(inner.divisor, known, 1))
 
 
 def _are_given(division: Binary, given: set[str]) -> bool:
@@ -58,7 +67,7 @@ def _are_given(division: Binary, given: set[str]) -> bool:
 
 def divides_a_size(usage: Usage, function: Function, name: str) -> bool:
     """Returns whether a size that `function` is given is divided by its parameter `name`, or by a multiple of that."""
-    found = (share for share in shares(usage, function) if name in free_names(share.divisor))
+    found = (s for s in shares(usage, function) if name in free_names(s.divisor) and not s.is_difference)
     return any(_is_extent(share.whole) and share.whole != Name(name) for share in found)
 
 
@@ -67,8 +76,12 @@ def _is_extent(node: Node) -> bool:
 
 
 def evenly(found: Iterable[Share], symbols: frozenset[str]) -> Iterator[str]:
-    """Yields the conditions by which shares between `symbols` come out even."""
+    """Yields the conditions by which shares between `symbols` come out even, and differences are positive."""
     for share in dict.fromkeys(found):
+        if share.is_difference:
+            if free_names(share.whole) | free_names(share.divisor) <= symbols and share.whole != share.divisor:
+                yield render(Binary("<", share.divisor, share.whole))
+            continue
         divisor = free_names(share.divisor)
         whole = share.whole.name if isinstance(share.whole, Name) else ""
         if whole in symbols - divisor and divisor and divisor <= symbols:
@@ -83,9 +96,9 @@ def shared_evenly(contract: Contract, sizes: Mapping[str, int]) -> bool:
 def with_shares(contract: Contract, targets: Mapping[str, int], step: int, *, evenly: bool = True) -> dict[str, int]:
     """`targets` with a few of each size that is divided for each of its parts, `evenly` or as it comes.
 
-    Divisors get small where they are not, and change with `step`.
+    Divisors get small where they are not, and change with `step`. What is taken from another size is less than it.
     """
-    found = dict(targets)
+    found = ordered(contract, targets)
     for place, (whole, divisor) in enumerate(_parsed((*contract.conditions, *contract.shares))):
         names = [name for name in names_in(divisor) if name in found]
         if whole not in found or not names:
@@ -100,9 +113,23 @@ def with_shares(contract: Contract, targets: Mapping[str, int], step: int, *, ev
     return found
 
 
+def ordered(contract: Contract, targets: Mapping[str, int]) -> dict[str, int]:
+    """`targets` in which what is taken from another size is less than it."""
+    found = dict(targets)
+    for less, more in _ordered((*contract.conditions, *contract.shares)):
+        if found.get(less, 0) > found.get(more, 0) > 0:
+            found[less], found[more] = found[more], found[less]
+    return found
+
+
 def _parsed(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yields the size and the divisor of each condition that has this form."""
     yield from ((match[1], match[2]) for text in texts if (match := _SHARE.fullmatch(text)))
+
+
+def _ordered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yields the two sizes of each condition that says of one that it is less than the other."""
+    yield from ((match[1], match[2]) for text in texts if (match := _LESS.fullmatch(text)))
 
 
 def multiples_of(conditions: Iterable[str], symbol: str, known: Mapping[str, int]) -> Iterator[int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from porter.contract.axes import at_chosen_axis, axis_of, extents_around
-from porter.contract.body import rebuild, written
+from porter.contract.body import Body, rebuild, written
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type, torch_type
 from porter.contract.expressions import children, render
@@ -19,6 +19,7 @@ from porter.source.program import Function
 from porter.source.qualified import unqualified
 
 _ALLOCATIONS = ("empty", "zeros", "ones", "full", "rand", "randn")
+_ALIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like")
 _DISPATCHED: tuple[tuple[str, DType], ...] = (
     ("REDUCED_FLOATING", DType.FLOAT16),
     ("INTEGRAL", DType.INT32),
@@ -61,7 +62,7 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
     body = usage.body(function)
     text = written(body.words)
     axes = frozenset(p.name for p in function.params if is_integer(usage.types.of(p, function).base) and not p.default)
-    for alias, owner in aliases.items():
+    for alias, owner in (*aliases.items(), *_alike(body, aliases)):
         facts[owner].learn(_stated(alias, text))
         facts[owner].learn(TensorFacts(extents=extents_around(alias, text, axes)))
     for name, nodes in body.definitions.items():
@@ -72,6 +73,15 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
     if depth < 4:
         _learn_from_callees(usage, function, facts, aliases, depth)
     return facts
+
+
+def _alike(body: Body, aliases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yields the tensors that host code makes as large as one that it has, each with that one."""
+    for name, nodes in body.definitions.items():
+        for node in nodes if name not in aliases else ():
+            match node:
+                case Call(Name(made), (model, *_)) if unqualified(made) in _ALIKE and root(model) in aliases:
+                    yield name, aliases[root(model)]
 
 
 def _stated(alias: str, text: str) -> TensorFacts:

@@ -18,7 +18,7 @@ _HEADER = """\
 #   symbols     the sizes everything below is written in
 #   conditions  what the sizes must satisfy, as in C: "n % 4 == 0"
 #   branches    what host code chooses by, where it does: a workload is drafted for either side
-#   shares      sizes that are divided by others: the first condition that is tried where the original breaks
+#   shares      sizes that others divide or are taken from: the first condition that is tried where the original breaks
 #   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
 #               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions), and `used`

@@ -78,7 +78,8 @@ class Usage:
 
     @cached_property
     def _macros(self) -> Mapping[tuple[str, int], Macro]:
-        return {(m.name, len(m.params)): m for m in self.program.macros if m.params is not None}
+        programs = (*(r.program for r in self._read_headers), self.program)
+        return {(m.name, len(m.params)): m for p in programs for m in p.macros if m.params is not None}
 
     def of(self, function: Function) -> Mapping[str, Use]:
         """The use of every parameter of `function` that is a pointer or a tensor."""

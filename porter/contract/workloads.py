@@ -10,7 +10,7 @@ from dataclasses import replace
 from porter.contract.contract import Contract, TensorArg, Workload
 from porter.contract.expressions import evaluate, holds, last_factor, names_in, product_of_names
 from porter.contract.selections import Selection, selections
-from porter.contract.shares import divisors_first, multiples_of, with_shares
+from porter.contract.shares import divisors_first, multiples_of, ordered, with_shares
 from porter.contract.syntax import ExpressionError
 
 MAX_ELEMENTS = 200_000
@@ -63,7 +63,8 @@ def _many_rows(contract: Contract, given: Mapping[str, int]) -> Iterator[Workloa
     free = [s for s in contract.symbols if s not in given]
     outer = [s for s in free if widest(contract, s) > 1 and not is_innermost(contract, s)]
     wish = dict.fromkeys(outer, _MANY.get(len(outer), 3))
-    sizes = choose_sizes(contract, given, {**_tiny_targets(contract), **wish}) if outer else None
+    targets = ordered(contract, {**_tiny_targets(contract), **wish})
+    sizes = choose_sizes(contract, given, targets) if outer else None
     if sizes is not None:
         yield Workload("many rows", sizes, _SEED + 5)
 

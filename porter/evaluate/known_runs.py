@@ -31,6 +31,8 @@ class KnownRuns:
 
     def get(self, executable: Executable, job: Job, limits: Limits, make: Callable[[], Run]) -> Run:
         """The run of `job` that is known, if it would have come to the same within `limits`, else what `make` makes."""
+        if sum(value.storage.nbytes for value in job.arguments if isinstance(value, TensorValue)) > _LARGEST:
+            return make()  # to read through all of it takes as long as many a run
         key = executable.path, executable.index, _digest(job)
         with self._lock:
             known = self._kept.get(key)

@@ -233,3 +233,27 @@ def test_a_function_of_a_namespace_is_an_entry_though_a_macro_makes_classes():
     namespace Layers {{ void forward(float* y, int n); }}
     void Layers::forward(float* y, int n) {{ twice<<<1, 64>>>(y, n); }}"""
     assert [c.entry.name for c in drafted(text)] == ["Layers::forward"]
+
+
+def test_what_a_macro_of_a_header_checks_is_a_condition():
+    checks = '#define CHECK_INPUT(x) AT_ASSERTM(x, "Input mismatch")\n'
+    (contract,) = drafted(
+        '#include "checks.h"\n'
+        + TORCH.replace('TORCH_CHECK(w.size(0) == x.size(1), "width")', "CHECK_INPUT(w.size(0) == x.size(1))"),
+        headers=(Source(Path("checks.h"), checks),),
+    )
+    x, w = contract.tensors
+    assert w.shape == x.shape[1:]
+
+
+def test_a_tensor_as_large_as_another_has_its_rank():
+    (contract,) = drafted("""
+    template <class T> __global__ void clear(torch::PackedTensorAccessor32<T, 3> y) { y[0][0][threadIdx.x] = 1; }
+    torch::Tensor run(torch::Tensor model) {
+        auto made = torch::zeros_like(model);
+        AT_DISPATCH_FLOATING_TYPES(model.scalar_type(), "run", ([&] {
+            clear<scalar_t><<<1, 32>>>(made.packed_accessor32<scalar_t, 3>());
+        }));
+        return made;
+    }""")
+    assert len(contract.tensors[0].shape) == 3

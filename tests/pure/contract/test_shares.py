@@ -56,6 +56,25 @@ def test_what_host_code_divides_by_is_a_condition_already():
     assert contract.shares == ()
 
 
+def test_what_is_taken_from_a_size_is_less_than_it():
+    (contract,) = draft(
+        parse(
+            Source(
+                Path("k.cu"),
+                "__global__ void k(const float* x, float* y, int n, int probes, int slots) {"
+                " int free = slots - probes, i = threadIdx.x; if (i < n) y[i] = x[i * probes % free]; }"
+                "void f(const float* x, float* y, int n, int p, int s) { k<<<1, 64>>>(x, y, n, p, s); }",
+            )
+        )
+    )
+    assert contract.shares == ("p < s",)
+    assert all(workload.sizes["p"] < workload.sizes["s"] for workload in contract.workloads)
+
+
+def test_a_difference_of_places_says_nothing_of_sizes():
+    assert drafted("int before = i - n; y[i] = x[-before] * channels * groups;").shares == ()
+
+
 @pytest.mark.parametrize("body", ["y[i] = x[i] * groups;", "y[i] = x[i / groups];", "y[i] = x[i] / groups;"])
 def test_what_divides_indices_or_values_is_as_before(body):
     contract = drafted(body)
