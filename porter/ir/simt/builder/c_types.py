@@ -115,6 +115,10 @@ BUILT_IN: dict[str, Record] = {
 }
 
 
+BUILT_IN |= dict.fromkeys(("cuComplex", "cuFloatComplex", "cufftComplex"), BUILT_IN["float2"])
+BUILT_IN |= dict.fromkeys(("cuDoubleComplex", "cufftDoubleComplex"), BUILT_IN["double2"])
+
+
 def are_extents(one: Record, other: Record) -> bool:
     """Returns whether one is `dim3` and the other `uint3`, which CUDA makes of each other."""
     return {one.name, other.name} == {"dim3", "uint3"}

@@ -141,7 +141,7 @@ def _parameter(b: Builder, parameter: Parameter, argument: Argument, line: int) 
         held = argument.value if isinstance(argument, Held) else None
         if isinstance(held, Closure | FunctionName | OneOf):
             return argument
-        if kind.name == "[]" and not kind.reference and isinstance(argument, Memory):
+        if kind.name == "[]" and not kind.reference and isinstance(argument, Memory | Held):
             return argument
         is_reference = resolve.is_reference(b, kind)
         same = is_reference and (kind.name == "auto" or access.place_type(argument) == _plain(b, kind, line))

@@ -169,3 +169,28 @@ def test_copies_in_the_background_are_done_at_once():
 def test_an_address_of_other_memory_is_no_number():
     with pytest.raises(NotExpressibleError, match="an address as a number"):
         one("unsigned at = __cvta_generic_to_shared(out); out[t] = at;")
+
+
+def test_rows_are_handed_on_as_they_are():
+    made = built(
+        """
+        template <typename T, int N> __device__ T sum_of(T (*rows)[2][N], int k) {
+          T s = 0;
+          for (int i = 0; i < N; ++i) s += rows[k][0][i] * rows[k][1][i];
+          return s;
+        }
+        template <typename T> __global__ void k(T* y) {
+          T tile[3][2][4];
+          for (int r = 0; r < 3; ++r) for (int i = 0; i < 4; ++i) { tile[r][0][i] = i + r; tile[r][1][i] = r; }
+          T (*rows)[2][4] = tile;
+          y[0] = sum_of<T, 4>(rows, 2) + sum_of<T, 4>(tile + 1, 0);
+        }""",
+        "int",
+    )
+    assert run(made, np.zeros(1, np.int32), block=1)[0][0] == 2 * (2 + 3 + 4 + 5) + (1 + 2 + 3 + 4)
+
+
+def test_complex_types_of_headers_are_vectors_as_template_arguments():
+    text = "template <typename T> __global__ void k(T* y) { y[0].x += 1; y[0].y -= 1; }"
+    assert run(built(text, "cufftComplex"), np.zeros(2, np.float32), block=1)[0].tolist() == [1, -1]
+    assert run(built(text, "cuDoubleComplex"), np.zeros(2, np.float64), block=1)[0].tolist() == [1, -1]
