@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from porter.backend import Follow
+from porter.contract.contract import Role
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import Verified, Wrong
@@ -68,3 +70,22 @@ def test_a_port_that_takes_one_field_for_another_is_wrong(tmp_path, options):
     candidate.write_text(text)
     outcomes = {e.contract.name: type(e.outcome) for e in verify(candidate, path, options, silent).entries}
     assert outcomes == {"windowed": Wrong, "ranged": Verified, "step": Wrong}
+
+
+@pytest.mark.parametrize("target", ["maca", "triton"])
+def test_a_struct_with_a_formula_keeps_the_port_of_its_kernels(tmp_path, options, target):
+    """What a method stores is an output, though no text of the kernel says so."""
+    (tmp_path / "op.cu").write_text("""
+struct View { float* data; int n; __device__ void add(int i, float v) { data[i] += v; } };
+__global__ void bump(View v, const float* x) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < v.n) v.add(i, x[i]);
+}
+void run(View v, const float* x) { bump<<<(v.n + 127) / 128, 128>>>(v, x); }
+""")
+    (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target, follow=Follow.FORMULA), silent)
+    (entry,) = migration.entries
+    assert isinstance(entry.outcome, Verified), entry.outcome
+    assert migration.followed is not None
+    assert "takes a struct" in migration.followed.because
+    assert [(t.name, t.role) for t in entry.contract.tensors] == [("v.data", Role.INOUT), ("x", Role.IN)]
