@@ -165,3 +165,29 @@ def test_a_part_of_a_variable_of_the_device_is_refused(offset):
     copy = f"{first} cudaMemcpyFromSymbol(y, table, 4, {offset}, cudaMemcpyDeviceToHost);"
     with pytest.raises(Refusal, match="only the beginning of 'table' can be copied from"):
         translated(f"{COUNTED} void f(float* y, const float* x, int n) {{ {copy} count<<<n, 64>>>(y, x, n); }}")
+
+
+@pytest.mark.parametrize("declared", ["int h[2] = {n, 2};", "int h[2]; h[0] = n; h[1] = 2;"])
+def test_an_element_is_read_where_the_source_reads_it(declared):
+    found = body(f"{declared} dim3 g(h[0]); h[0] = 7; add<<<g, 64>>>(y, x, h[1]);")
+    assert found.index("g_x = h[0]") < found.index("h[0] = 7") < found.index("add[(g_x,)](y, x, h[1]")
+
+
+def test_fields_are_set_through_a_pointer():
+    found = translated(f"""{OBJECTS} void f(float* y, int n) {{
+        Params p{{n, 2.f}};
+        Params* q = &p;
+        q->n = 3;
+        dim3 g(p.n);
+        q->n = 4;
+        all<<<g, 64>>>(p, y); }}""")
+    assert "    p_n = 3\n    g_x = p_n\n    p_n = 4\n    all[(g_x,)](p_n, p_a, y, BLOCK_SIZE=64" in found
+
+
+def test_a_pointer_to_one_struct_and_then_another_is_refused():
+    with pytest.raises(Refusal, match="'q' points to more than one struct"):
+        translated(f"""{OBJECTS} void f(float* y, int n) {{
+            Params p{{n, 2.f}}, r{{n, 3.f}};
+            Params* q = &p;
+            if (n > 3) q = &r;
+            all<<<1, 64>>>(*q, y); }}""")

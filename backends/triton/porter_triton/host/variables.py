@@ -54,13 +54,16 @@ def _answer(cx: Context, variable: Variable) -> None:
 
 def _array(cx: Context, variable: Variable) -> None:
     if variable.value is None:
-        cx.bind(variable.name, _elements(cx, cx.python_name(variable.name), variable))
+        name = cx.python_name(variable.name)
+        cx.changes[name] = cx.changes_of(variable.name)
+        cx.bind(variable.name, _elements(cx, name, variable))
         return
     if (operands := _addresses(variable)) is not None:
         cx.bind(variable.name, Addresses(operands))
         return
     value = expressions.expression(cx, variable.value)
     name = cx.python_name(variable.name)
+    cx.changes[name] = cx.changes_of(variable.name)
     given = (*value.parts, *(integer(0) for _ in range(_length(cx, variable) - len(value.parts))))
     cx.emit(f"{name} = {sequence(given, as_list=True).text}", name)
     inner, element = kind_of(cx, variable.type), cx.type(variable.type)
@@ -156,8 +159,8 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
         return
     if value.kind is Kind.POINTER and kind is Kind.SEQUENCE:
         kind = Kind.POINTER
-    if value.kind is Kind.RECORD and declared.pointers and not cx.changes_of(variable.name):
-        cx.bind(variable.name, value)
+    if value.kind is Kind.RECORD and declared.pointers:
+        _point(cx, variable, value)
         return
     if value.kind is Kind.RECORD:
         cx.bind(variable.name, _with_fields(cx, variable, value))
@@ -166,6 +169,16 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
         cx.bind(variable.name, value)
         return
     _named(cx, variable, value, kind if kind is not Kind.OTHER else value.kind)
+
+
+def _point(cx: Context, variable: Variable, value: Code) -> None:
+    """A pointer to a struct of the launcher: another name of its fields, which are set through it, too."""
+    changes = cx.changes_of(variable.name)
+    if changes > sum(cx.changes_of(f"{variable.name}.{name}") for name in value.names):
+        raise Refusal(variable.line, f"'{variable.name}' points to more than one struct, or is handed on")
+    for leaf in records.leaves(value):
+        cx.changes[leaf.text] = cx.changes.get(leaf.text, 0) + changes
+    cx.bind(variable.name, value)
 
 
 def _with_fields(cx: Context, variable: Variable, value: Code) -> Code:
