@@ -70,12 +70,15 @@ def _call(text: str, callee: str, arguments: Sequence[Sequence[Token]]) -> str:
 
 
 def _is_literal(argument: Sequence[Token]) -> bool:
+    """Returns whether an argument stays where it is, as one that is missing does: the compiler says so at its line."""
+    if not argument:
+        return True
     first = argument[0]
     return first.text == "{" or (len(argument) == 1 and (first.kind is TokenKind.NUMBER or first.text in _LITERALS))
 
 
 def _text(text: str, argument: Sequence[Token]) -> str:
-    return text[argument[0].start : argument[-1].end]
+    return text[argument[0].start : argument[-1].end] if argument else ""
 
 
 def _same_lines(text: str, start: int, end: int, replacement: str) -> Edit:

@@ -32,6 +32,13 @@ def test_literals_stay_where_their_type_matters():
     )
 
 
+def test_an_argument_that_is_missing_is_left_to_the_compiler():
+    assert launch("k<<<1, 2>>>(x, , n);") == (
+        '::porter::simt::launcher("k", [&](auto& porter_arg_0, auto& porter_arg_2) '
+        "{ return k(porter_arg_0, , porter_arg_2); }).on(1, 2)(x, n);"
+    )
+
+
 def test_a_macro_may_be_a_pragma():
     assert translated("#define UNROLL #pragma unroll 4\n") == '#define UNROLL _Pragma("unroll 4")\n'
     text = '#define TEXT "for device code: #pragma unroll"\n'
