@@ -1,5 +1,5 @@
 """Comparisons are stored as the numbers that they are in C, whatever was compared. Floats become whole numbers as on a
-device, also where the type does not hold them.
+device, also where the type does not hold them. Atomic operations take parts of tiles.
 """
 
 import json
@@ -23,6 +23,13 @@ def whole(x, y, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     tl.store(y + lanes, tl.load(x + lanes).to(y.dtype.element_ty))
 
+@triton.jit
+def added(x, y, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    even, odd = tl.split(tl.load(x + 2 * lanes[:, None] + tl.arange(0, 2)[None, :]))
+    tl.atomic_add(y + 2 * lanes, even)
+    tl.atomic_cas(y + 2 * lanes + 1, odd, odd + 10)
+
 def converted(given, kept):
     x = torch.tensor([-1.5, 300.0, 70000.0, 5e9, -5e9, 1e30, float("nan"), 7.9], dtype=given)
     y = torch.full((8,), 7, dtype=kept)
@@ -38,9 +45,12 @@ correct()
 given = torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.int64
 kept = torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.int64, torch.int8, torch.uint8
 types = torch.uint8, torch.int8, torch.uint16, torch.int16, torch.uint32, torch.int32, torch.uint64, torch.int64
+pairs, sums = torch.arange(8, dtype=torch.int32), torch.tensor([0, 1, 0, 3, 0, 5, 0, 7], dtype=torch.int32)
+added[(1,)](pairs, sums, BLOCK=4)
 print(json.dumps([
     {f"{a} as {b}": stored(a, b) for a in given for b in kept},
     {f"{a} as {b}".replace("torch.", ""): converted(a, b) for a in (torch.float32, torch.float64) for b in types},
+    sums.tolist(),
 ]))
 """
 LEAST, MOST = -(2**31), 2**31 - 1
@@ -60,7 +70,7 @@ OF_A_DOUBLE = {"uint8": 0, "int8": 0, "uint16": 2**15, "int16": -(2**15), "uint3
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
-    """What the kernels stored: of comparisons, and of conversions."""
+    """Returns the numbers that the kernels stored: of comparisons, of conversions, and of atomic operations."""
     folder = tmp_path_factory.mktemp("corrections")
     script = folder / "stored.py"
     script.write_text(KERNEL)
@@ -82,3 +92,7 @@ def test_floats_become_whole_numbers_as_on_a_device(printed):
         for name, numbers in CONVERTED.items()
     }
     assert printed[1] == of_singles | of_doubles
+
+
+def test_atomic_operations_on_a_part_of_a_tile_take_its_own_elements(printed):
+    assert printed[2] == [0, 11, 2, 13, 4, 15, 6, 17]

@@ -12,6 +12,7 @@
 - float to integer: what the type does not hold is converted as on an NVIDIA device.
 - `reshape` and `cat` with `can_reorder`: elements come in another order than that in which they were.
 - `multiple_of` of a number that is none is an error.
+- Atomic operations on a part of a tile (`tl.split`): they took the elements that lie next to each other in the whole.
 - Atomic additions of half and bfloat16: what is beyond the largest half becomes infinity, and bfloat16 is a type.
 """
 
@@ -61,7 +62,8 @@ def correct() -> None:
     InterpreterBuilder.create_dot = _dot_as_on_a_device(InterpreterBuilder.create_dot)
     TritonSemantic._load_legacy = _with_zeros(TritonSemantic._load_legacy)
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
-    InterpreterBuilder.create_atomic_rmw = _adding_narrow(InterpreterBuilder.create_atomic_rmw)
+    InterpreterBuilder.create_atomic_rmw = _dense(_adding_narrow(InterpreterBuilder.create_atomic_rmw))
+    InterpreterBuilder.create_atomic_cas = _dense(InterpreterBuilder.create_atomic_cas)
     InterpreterBuilder.create_reshape = _reordering(InterpreterBuilder.create_reshape)
     InterpreterBuilder.create_cat = lambda _self, x, y: TensorHandle(
         np.concatenate([y.data, x.data])[::-1], x.dtype.scalar
@@ -169,6 +171,18 @@ def _rounded(value: Array) -> Array:
     bits = np.ascontiguousarray(value, np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(value), np.uint32(0x7FC0), rounded).astype(np.uint16).reshape(np.shape(value))
+
+
+def _dense(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
+    """Returns `original`, an operation that goes through memory as if its operands lay there without gaps, for any."""
+
+    def update(self: InterpreterBuilder, *given: object) -> TensorHandle:
+        operands = (
+            TensorHandle(np.ascontiguousarray(x.data), x.dtype) if isinstance(x, TensorHandle) else x for x in given
+        )
+        return original(self, *operands)
+
+    return update
 
 
 def _adding_narrow(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
