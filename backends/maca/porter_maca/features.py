@@ -1,4 +1,4 @@
-"""What MACA C++ does, read from its words: where it lies on the axes of `porter.evolve.features`."""
+"""Reads from its words what MACA C++ does: where it lies on the axes of `porter.evolve.features`."""
 
 from __future__ import annotations
 

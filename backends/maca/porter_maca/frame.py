@@ -1,4 +1,4 @@
-"""What a port adds around the user's text: porter's own line, the runtime's header, helper functions."""
+"""Adds what a port has around the user's text: porter's own line, the runtime's header, helper functions."""
 
 from __future__ import annotations
 

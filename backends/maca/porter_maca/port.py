@@ -38,7 +38,7 @@ _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "mc_runtime.h", "mcr/mc_runtime.
 
 @dataclass(frozen=True)
 class _Port:
-    """What all files of one port share."""
+    """The context that all files of one port share."""
 
     target: Target
     table: ApiTable

@@ -1,4 +1,4 @@
-"""What a candidate's MACA source must not hold, whoever wrote it: read from its tokens, without compiling it.
+"""Finds what a candidate's MACA source must not hold, whoever wrote it: reads its tokens, without compiling it.
 
 What the original does itself is free: a program that ends with `exit` may be ported with it. What only a run can tell
 (who wrote a result, what a constructor does) is left to the executor.
@@ -68,7 +68,7 @@ _NO_CALL = (*_MEMBER, ("void",), ("int",), ("bool",), ("float",), ("double",), (
 
 @dataclass(frozen=True, slots=True)
 class _Free:
-    """What breaks no rule: `words` of the original, `operators` of its host code, `functions` the candidate defines."""
+    """Names that break no rule: `words` of the original, `operators` of its host code, `functions` of the candidate."""
 
     words: frozenset[str]
     operators: frozenset[str]

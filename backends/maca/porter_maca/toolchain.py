@@ -72,7 +72,7 @@ def extension_command(sdk: MacaSdk, arch: str, source: Path, output: Path, inclu
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a compiler's run ended; `output` is what it printed to both streams."""
+    """The outcome of a compiler's run; `output` is what it printed to both streams."""
 
     status: int
     output: str

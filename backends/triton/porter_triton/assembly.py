@@ -93,7 +93,7 @@ def _typed(parameter: KernelParam, given: Argument) -> tuple[str, float]:
 
 
 class _Pointed:
-    """What Triton asks of a tensor to tell its type."""
+    """Stands for a tensor that Triton asks for its type."""
 
     def __init__(self, dtype: torch.dtype) -> None:
         self.dtype = dtype

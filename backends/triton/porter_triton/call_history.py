@@ -1,4 +1,4 @@
-"""What the calls of one function have launched and left so far, and what is new in a plan that nobody carries out."""
+"""Remembers what calls of one function launched and left, and tells what is new in a plan that nobody carries out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether Triton compiles the kernels of a module for real devices, as they were launched."""
+"""Checks that Triton compiles the kernels of a module for real devices, as they were launched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call launches at sizes for a device, compiled: its plan, and the code of each launch."""
+"""Plans what a call launches at sizes for a device, and compiles the code of each launch."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from porter_triton.signatures import decoded, typed
 
 
 def prepare() -> None:
-    """What every compiler needs is imported by now; the key of Triton itself, a hash of all its files, is known."""
+    """Computes the key of Triton, a hash of all its files. All else that every compiler needs is imported by now."""
     triton_key()
 
 

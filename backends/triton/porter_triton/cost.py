@@ -1,4 +1,4 @@
-"""What a module costs at sizes for a device, by the model: planned, compiled, one program of each launch walked.
+"""Models what a module costs at sizes for a device: plans it, compiles it, and walks one program of each launch.
 
 Nothing runs but the module's own host code, on tensors without elements. The middle program of a grid stands for all.
 """

@@ -1,4 +1,4 @@
-"""How far the answers of two runs lie apart."""
+"""Measures how far the answers of two runs lie apart."""
 
 from __future__ import annotations
 

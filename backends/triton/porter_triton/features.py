@@ -1,4 +1,4 @@
-"""What a module of Triton kernels does, read from its tree: where it lies on the axes of `porter.evolve.features`."""
+"""Reads from its tree what a module of Triton kernels does: where it lies on the axes of `porter.evolve.features`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lowering of a kernel is told, and what it gives back."""
+"""Defines the records that the lowering of a kernel takes, and those that it gives back."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class LaunchInfo:
-    """What is known of the launches of one instance of a kernel.
+    """The facts known of the launches of one instance of a kernel.
 
     `template` holds its template arguments in order; `shared_bytes` is the dynamic shared memory where it is known.
-    `together`: several turns of a loop may become one tile. `same` has a parameter that is given the memory of an
-    earlier one, and the first that is.
+    With `together`, several turns of a loop may become one tile. `same` pairs a parameter that is given the memory of
+    an earlier one with the first that is given it.
     """
 
     block: tuple[Dimension, Dimension, Dimension] = (Dimension(None, "BLOCK_SIZE"), Dimension(1), Dimension(1))
@@ -45,7 +45,7 @@ class LaunchInfo:
 
 
 class ParameterKind(StrEnum):
-    """What the launcher passes: the kernel's own argument, or a number known when it launches."""
+    """The kind of value that the launcher passes: the kernel's own argument, or a number known when it launches."""
 
     POINTER = "pointer"
     SCALAR = "scalar"
@@ -80,7 +80,7 @@ class LoweredParameter:
 
 
 class RemarkKind(StrEnum):
-    """What a kernel does that its port does in part only."""
+    """The kind of thing that a kernel does and its port does in part only."""
 
     ASSERTS = "asserts"  # checked in the interpreter and with TRITON_DEBUG=1
     PRINTS = "prints"  # left out

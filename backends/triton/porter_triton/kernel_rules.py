@@ -1,4 +1,4 @@
-"""What the text of a kernel may hold: a positive list of syntax, names and attributes.
+"""Checks what the text of a kernel holds against a positive list of syntax, names and attributes.
 
 In Triton's interpreter, and while it is compiled, the text is Python once more; so whatever could lead anywhere else
 has no place in it. The list comes from Triton's language itself (`language.py`), not from known misuse.

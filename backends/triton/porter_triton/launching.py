@@ -18,7 +18,7 @@ _MOST_WARPS = 16  # of 64 lanes are 1024 threads
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a launch gives: its text, which is a `number` where that is known, and may stand anywhere if `is_atom`."""
+    """A value that a launch gives, as text; `number` is set where it is known. If `is_atom`, it may stand anywhere."""
 
     text: str
     is_atom: bool = True

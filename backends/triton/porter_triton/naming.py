@@ -1,4 +1,4 @@
-"""What functions of the source are called in Python."""
+"""Gives the functions of the source their names in Python."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _MOST_CONFIGURATIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What of a module is called: with `launch` it takes grid, block and shared memory, too.
+    """The function of a module that is called: with `launch` it takes grid, block and shared memory, too.
 
     `returns` is the type of a number that it returns; `permitted` are the operators of the original's own host code.
     """

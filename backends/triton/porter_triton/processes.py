@@ -133,14 +133,14 @@ class PlanningProcess:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a read gave."""
+    """The numbers that a read gave."""
 
     values: tuple[Number, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What came of a call: a run, and the signatures of its launches."""
+    """The outcome of a call: a run, and the signatures of its launches."""
 
     run: Run
     signatures: tuple[str, ...]

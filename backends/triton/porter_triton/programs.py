@@ -9,7 +9,7 @@ _PROGRAMS = {"compile": compiler, "plan": planning}
 
 
 def prepare() -> None:
-    """What they need. What planning puts in the place of Triton's launcher, compiling does not use."""
+    """Prepares what the programs need. Compiling does not use what planning puts in the place of Triton's launcher."""
     for program in _PROGRAMS.values():
         program.prepare()
 

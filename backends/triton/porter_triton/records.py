@@ -1,4 +1,4 @@
-"""What passes between porter and the process that plans: requests go in pickled, answers come back as JSON.
+"""Defines what porter and the process that plans send each other: requests go in pickled, answers come back as JSON.
 
 The texts of kernels are answers, too: a kernel is its text and what the names in it stand for, nothing else.
 """
@@ -79,7 +79,7 @@ class TensorSpec:
 
 
 class Arguments(StrEnum):
-    """Which tensor objects a call is given."""
+    """The tensor objects that a call is given."""
 
     NEW = "new"  # none that the module has seen, elsewhere in memory
     SAME = "same"  # those of the last call with the same shapes
@@ -88,7 +88,7 @@ class Arguments(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """What host code is told of its device; memory in bytes."""
+    """The facts that host code is told of its device; memory is in bytes."""
 
     name: str
     capability: tuple[int, int]
@@ -120,7 +120,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a call ended that did not return: `kind` is the value of a `FaultKind`; `line` is 0 where it is not known."""
+    """The end of a call that did not return: `kind` is the value of a `FaultKind`; `line` is 0 where it is unknown."""
 
     kind: str
     message: str

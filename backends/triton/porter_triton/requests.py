@@ -1,4 +1,4 @@
-"""What the processes are asked that carry out plans and compile kernels."""
+"""Defines the requests to the processes that carry out plans and compile kernels."""
 
 from __future__ import annotations
 

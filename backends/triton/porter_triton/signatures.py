@@ -1,4 +1,4 @@
-"""What a kernel was launched with, as far as its compilation depends on it.
+"""Writes down and reads what a kernel was launched with, as far as its compilation depends on it.
 
 A signature is JSON: the kernel's key, a type or `constexpr` for every parameter, the constants, and the options. A
 constant stands beside its place: the number of its parameter, and in a tuple those of the elements that it lies in.

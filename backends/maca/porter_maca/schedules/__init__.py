@@ -1,4 +1,4 @@
-"""What can be turned in MACA C++, whoever wrote it: its text is edited, nothing else is kept."""
+"""Finds and turns the knobs of MACA C++, whoever wrote it: edits its text and keeps nothing else."""
 
 from __future__ import annotations
 

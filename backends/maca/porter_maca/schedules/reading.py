@@ -1,4 +1,4 @@
-"""What a kernel's text reads by one index, and nowhere else: what can be loaded before it is needed."""
+"""Finds what a kernel's text reads by one index and nowhere else, and so can be loaded before it is needed."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Brackets:
-    """What stands between an opening token and its partner: offsets of the two and the arguments between commas."""
+    """An opening token and its partner: the offsets of the two, and the arguments between them, split at commas."""
 
     open: int
     close: int

@@ -1,4 +1,4 @@
-"""What goes wrong on a wave of 64 lanes, by finding code, and one place of the source where it does."""
+"""Names what goes wrong on a wave of 64 lanes, by finding code, and describes one place of the source where it does."""
 
 from __future__ import annotations
 

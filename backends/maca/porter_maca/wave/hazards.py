@@ -1,4 +1,4 @@
-"""What a reader should know of 32 lanes that needs no edit: arithmetic, partials, divided barriers, waiting loops."""
+"""Finds hazards of 32 lanes that need a reader, not an edit: arithmetic, partials, divided barriers, waiting loops."""
 
 from __future__ import annotations
 

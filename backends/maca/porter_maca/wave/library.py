@@ -25,7 +25,7 @@ _NO_USE = frozenset({".", "->", "struct", "class"})
 
 @dataclass(frozen=True, slots=True)
 class CubNames:
-    """How the file may call what is cub's: the namespace's names, and what `using` lets it say without one."""
+    """The names that a file has for what is cub's: those of the namespace, and those that need none after `using`."""
 
     spaces: frozenset[str]
     bare: frozenset[str]

@@ -22,7 +22,7 @@ _STATEMENT_ENDS = frozenset({";", "{", "}"})
 
 @dataclass(frozen=True, slots=True)
 class WarpSizes:
-    """How a source speaks of the warp size: `own` are the offsets at which `warpSize` is a name of the user's."""
+    """The warp size as a source speaks of it: `own` are the offsets at which `warpSize` is a name of the user's."""
 
     own: frozenset[int]
     has_device_code: bool

@@ -1,1 +1,1 @@
-"""What generated modules call beyond Triton's own language, and what CUDA's device functions are in Triton."""
+"""Holds what generated modules call beyond Triton's own language, and names CUDA's device functions in Triton."""

@@ -8,7 +8,7 @@ import triton.language as tl
 
 @triton.jit
 def signbit(x):
-    """Whether the sign bit of a float is set."""
+    """Returns whether the sign bit of a float is set."""
     if x.dtype == tl.float64:
         sign = x.to(tl.int64, bitcast=True) < 0
     else:

@@ -1,4 +1,4 @@
-"""Where Triton's interpreter computes otherwise than what its compiler makes of the same text, put right.
+"""Corrects Triton's interpreter where it computes something else than what its compiler makes of the same text.
 
 - bfloat16: there are constants of it; arithmetic and products of tiles go through float32; conversions round to nearest
   even, not towards zero.

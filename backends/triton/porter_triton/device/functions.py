@@ -1,4 +1,4 @@
-"""What functions of numbers are in Triton: those of its language, or helpers that a module brings along."""
+"""Finds Triton's name for a function of numbers: one of its language, or a helper that a module brings along."""
 
 from __future__ import annotations
 

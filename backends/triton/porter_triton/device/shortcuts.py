@@ -1,4 +1,4 @@
-"""What Triton's front end works out anew for each operation of an interpreted kernel, remembered.
+"""Remembers what Triton's front end works out anew for each operation of an interpreted kernel.
 
 Types, shapes and dtypes never change once they are made, and a kernel has few of them; without this, three quarters of
 the time of an interpreted kernel goes into making them.
@@ -17,7 +17,7 @@ from triton.runtime.interpreter import InterpreterBuilder
 
 
 class _Scope(Protocol):
-    """Where Triton notes what it has replaced."""
+    """The scope in which Triton notes what it has replaced."""
 
     def set_attr(self, obj: object, name: str, value: object) -> None:
         """Replace an attribute."""

@@ -1,6 +1,6 @@
 # ruff: noqa: ANN001, ANN201 - Triton reads annotations as its own
 # mypy: ignore-errors
-"""What the lanes of a warp of 32 exchange. A value is a tensor with an element a thread, 32 by 32 a warp.
+"""Exchanges values between the lanes of a warp of 32. A value is a tensor with an element a thread; 32 make a warp.
 
 `active` says which threads take part. A block of fewer than 32 threads is one warp without the other lanes.
 """
@@ -103,7 +103,7 @@ def warp_match(value, active):
 
 @triton.jit
 def named_lanes(mask, threads: tl.constexpr):
-    """Which threads a mask of lanes names, as int1."""
+    """Returns the threads that a mask of lanes names, as int1."""
     lane = tl.reshape(warp_lane(threads), [threads])
     return ((mask >> lane.to(mask.dtype)) & 1) != 0
 

@@ -1,4 +1,4 @@
-"""Which variables a piece of host code sets."""
+"""Finds the variables that a piece of host code sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names a body may change, and whether an expression does more than compute."""
+"""Finds the names that a body may change, and tells whether an expression does more than compute."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which sizes a block may have, told from how a host function makes them.
+"""Finds the sizes that a block may have, from how a host function makes them.
 
-Doubled from 1 on, they are powers of two; rounded up to whole warps, `(n + 31) / 32 * 32`, multiples of 32.
+Doubled from 1 on, they are powers of two; rounded up to whole warps, `(n + 31) / 32 * 32`, they are multiples of 32.
 """
 
 from __future__ import annotations

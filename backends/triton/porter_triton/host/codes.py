@@ -12,7 +12,7 @@ CONDITIONAL, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUC
 
 
 class Kind(StrEnum):
-    """What a value is; a pointer is the tensor it points into."""
+    """The kind of a value; a pointer is the tensor it points into."""
 
     INT = "int"
     FLOAT = "float"

@@ -1,4 +1,4 @@
-"""What PyTorch checks when it is asked for the data of a tensor as elements of a type: that they are of it."""
+"""Writes the check that PyTorch makes when asked for a tensor's data as elements of a type: that they have it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Dtypes:
-    """What is known here of the dtypes of tensors, by their texts, and what the next statement must check first.
+    """The facts known of the dtypes of tensors, by their texts, and the checks that the next statement needs first.
 
     `like` maps a tensor to one with the same dtype. `subjects` are the expressions whose value a dispatch turned into a
     type, by the name of that.

@@ -1,4 +1,4 @@
-"""Which instance of a template is meant, and what kind of value a C++ type is."""
+"""Finds the instance of a template that is meant, and the kind of value that a C++ type is."""
 
 from __future__ import annotations
 

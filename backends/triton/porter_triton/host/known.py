@@ -1,4 +1,4 @@
-"""What a branch says of variables: in `case 256:` of `switch (k)` the value of k is known, and that of `k / 4`."""
+"""Notes what a branch says of variables: in `case 256:` of `switch (k)` the values of k and of `k / 4` are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many bytes values of C++ types take, as the host's and the device's compilers lay them out."""
+"""Counts the bytes that values of C++ types take, as the host's and the device's compilers lay them out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parameters of host functions may be null: the source passes null pointers, or goes on either way if it asks."""
+"""Finds parameters of host functions that may be null: the source passes null, or goes on either way if it asks."""
 
 from __future__ import annotations
 

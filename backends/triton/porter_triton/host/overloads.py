@@ -1,4 +1,4 @@
-"""Which of several host functions of one name a call means."""
+"""Tells which of several host functions of one name a call means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known while one host function is translated: names, types, and the statements so far."""
+"""Keeps what is known while one host function is translated: names, types, and the statements so far."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def _streamed(node: Expression) -> Iterator[Expression]:
 
 
 def _say(cx: Context, parts: Iterable[Expression], line: int) -> None:
-    """What is printed is left out, but not what a function of the source does to find it."""
+    """Leaves out what is printed, but not what a function of the source does to find it."""
     cx.prints.append(line)
     for part in parts:
         if any(isinstance(n, Call) and isinstance(n.callee, Name) and cx.unit.named(n.callee.name) for n in walk(part)):

@@ -1,7 +1,7 @@
-"""What host code measures time with: clocks, what they say, and who only asks them. A port does without.
+"""Finds what host code measures time with: clocks, what they say, and who only asks them. A port does without.
 
-Moments and spans have one text in Python, which no statement may hold in the end: those that only measure are read by
-nobody and go, and what is left with it does something that hangs on the time that something took.
+Moments and spans have one text in Python, which no statement may hold in the end. What only measures is read by nobody
+and goes; a statement that is left with the text does something that depends on the time that something took.
 """
 
 from __future__ import annotations

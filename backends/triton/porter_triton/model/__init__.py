@@ -1,4 +1,4 @@
-"""What a program of a kernel does, told from its PTX, and what that costs on the device it is for: a model, no time.
+"""Models what a program of a kernel does, from its PTX, and what that costs on the device it is for; times nothing.
 
 ptx       the instructions of a kernel
 lanes     what integer instructions compute, for all threads of a program at once

@@ -1,4 +1,4 @@
-"""What instructions cost a warp: slots of its scheduler, and cycles until the result is there.
+"""Gives the cost of an instruction to a warp: slots of its scheduler, and cycles until the result is there.
 
 Slots are those of a scheduler that issues one instruction of 32 lanes a cycle; what the device does in several
 instructions, or with a quarter of the lanes at once, has several. Latencies are those that microbenchmarks of Hopper

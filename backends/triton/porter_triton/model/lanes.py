@@ -1,4 +1,4 @@
-"""What PTX's integer instructions compute, for all threads of a program at once.
+"""Computes PTX's integer instructions for all threads of a program at once.
 
 A value is a number where threads agree, an array with an element a thread where they do not, and None where it depends
 on what lies in memory or on floats: those decide neither addresses nor loops in most kernels, and are not followed.

@@ -1,4 +1,4 @@
-"""What the accesses of one program move: sectors of 32 bytes that its warps ask for, by the instruction that asks."""
+"""Counts what one program's accesses move: sectors of 32 bytes that its warps ask for, by the instruction that asks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _USUAL_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one instruction did in all: `sectors` that warps asked for, `lines` they went through.
+    """All accesses of one instruction: `sectors` that warps asked for, `lines` they went through.
 
     Of the sectors some are `fresh`: the program had not touched them; others `near`: it had, and lately. `first` is the
     lowest address of its first execution, None where that depends on data.
@@ -79,7 +79,7 @@ class Accesses:
         return dict(self.by_place)
 
     def repeat(self, count: int, before: dict[int, Access]) -> None:
-        """What was added since `before`, `count` times more."""
+        """Adds what was added since `before` another `count` times."""
         for place, now in self.by_place.items():
             self.passed += count * int(now.sectors - now.near)
             then = before.get(place, Access(now.op, now.bytes, now.first))

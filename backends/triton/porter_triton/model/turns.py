@@ -1,4 +1,4 @@
-"""How many turns of a loop are still to come, from how what its branch compares came closer in the last one."""
+"""Counts the turns that a loop has left, from how its branch's operands came closer to each other in the last one."""
 
 from __future__ import annotations
 

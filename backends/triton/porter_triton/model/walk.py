@@ -33,7 +33,7 @@ class Launched:
 
 @dataclass(slots=True)
 class Counts:
-    """What one program does. `slots` are of one warp's issue, `cycles` until its end.
+    """The counts of what one program does. `slots` are one warp's issue slots, `cycles` are those until its end.
 
     `shared` are the cycles for which one warp has the path to shared memory, which shuffles take, too.
     """

@@ -1,4 +1,4 @@
-"""What host code asks torch and Triton of the device, answered with the facts of a request.
+"""Answers what host code asks torch and Triton of the device, with the facts of a request.
 
 Honest launchers guard the device, ask for the current stream, and choose grids by multiprocessors.
 """
@@ -93,7 +93,7 @@ class _CudaDeviceProperties(SimpleNamespace):
 
 
 class _Driver:
-    """What host code asks of Triton's driver."""
+    """Stands for Triton's driver, and answers what host code asks of it."""
 
     def __init__(self, answers: DeviceAnswers) -> None:
         self._answers = answers

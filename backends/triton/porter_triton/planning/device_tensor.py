@@ -28,7 +28,7 @@ def names_device(device: object) -> bool:
 
 @dataclass(slots=True)
 class Contents:
-    """What the plan knows of a tensor: its geometry, its buffer, its elements where sizes alone tell them.
+    """The facts that the plan has of a tensor: its geometry, its buffer, and its elements where sizes alone tell them.
 
     `number` is the buffer's, which is made when a step needs it.
     """
@@ -39,7 +39,7 @@ class Contents:
 
 
 class _Plan:
-    """What records and carries out, once for the process."""
+    """The recorder, and what carries out operators, set once for the process."""
 
     recorder: Recorder
     operators: Callable[..., object]

@@ -102,7 +102,7 @@ class KernelTexts:
 
 @dataclass(frozen=True, slots=True)
 class _Constant:
-    """What a name of a kernel's text stood for when it was read, and how to ask what it stands for `now`."""
+    """A name of a kernel's text: what it stood for when the text was read, and how to ask what it stands for `now`."""
 
     name: str
     now: Callable[[], object]

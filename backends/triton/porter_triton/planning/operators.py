@@ -1,4 +1,4 @@
-"""What operators of torch are in a plan: memory, moves, views; anything else is a `Compute`."""
+"""Records operators of torch in a plan, as memory, moves and views; anything else becomes a `Compute`."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Operators:
     def _on_host(
         self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device | None
     ) -> Any:
-        """What is made of sizes alone stays with the host until a step needs it."""
+        """Keeps what is made of sizes alone with the host until a step needs it."""
         if name in _EMPTY:
             return self.allocated(_on_meta(function, args, kwargs))
         if name in _FILLED:

@@ -12,7 +12,7 @@ from porter_triton.planning.device_tensor import DeviceTensor
 
 
 class _Asked(type):
-    """What `type` is asked: of one thing what it is, and whether something is a type."""
+    """Answers what `type` is asked: what type one thing has, and whether something is a type."""
 
     def __call__(cls, *given: Any, **named: Any) -> Any:
         if len(given) != 1 or named:

@@ -11,7 +11,7 @@ from porter_triton.planning.recorder import Recorder
 
 
 class _Given:
-    """What records, once for the process."""
+    """The recorder of streams and events, one for the process, and the counts of streams and times given out."""
 
     recorder: Recorder
     streams = 0
@@ -105,7 +105,7 @@ for _named in (Stream, Event):
 
 
 class Streams:
-    """What `torch.cuda` has of them."""
+    """The functions of `torch.cuda` that deal with streams."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = _Given.recorder = recorder

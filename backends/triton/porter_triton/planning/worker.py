@@ -44,7 +44,7 @@ _NOWHERE = DeviceFacts("NVIDIA H100 80GB HBM3", (9, 0), 132, 80 << 30, 50 << 20)
 
 
 class _Installed:
-    """What takes the place of torch's and Triton's own, once for the process."""
+    """The parts that take the place of torch's and Triton's own, made once for the process."""
 
     def __init__(self) -> None:
         self.recorder = Recorder()
@@ -58,7 +58,7 @@ _installed: list[_Installed] = []  # made once, before any worker is born
 
 
 def prepare() -> None:
-    """What every worker needs, imported and warm: the first view of a process takes torch 0.7 s."""
+    """Makes what every worker needs and warms up what is imported: the first view of a process takes torch 0.7 s."""
     torch.set_num_threads(1)
     here = _Installed()
     _installed.append(here)

@@ -203,7 +203,7 @@ class Interpreter:
         GridExecutor.__init__ = init
 
     def _patch_exchanges(self) -> None:
-        """What a whole tile exchanges goes through shared memory, with a barrier before it is read."""
+        """Patches what a whole tile exchanges: it goes through shared memory, with a barrier before it is read."""
         gather, exchange = InterpreterBuilder.create_gather, ReduceScanOpInterface.apply
 
         def create_gather(

@@ -1,4 +1,4 @@
-"""What is seen while the steps of one call are carried out: launches, and what goes wrong at which line."""
+"""Notes what is seen while the steps of one call are carried out: launches, and what goes wrong at which line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from porter.simt.job import Fault, FaultKind, LaunchRecord, Schedule
 
 @dataclass
 class Observation:
-    """What was seen of one call; `folder` has the files of its kernels, `kernel` is the one that runs.
+    """The observations of one call; `folder` has the files of its kernels, `kernel` is the one that runs.
 
     `signatures` are those of the launches, in order, each once.
     """

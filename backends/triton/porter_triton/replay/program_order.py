@@ -1,7 +1,7 @@
-"""What a program of a launch knows of the others: what they wrote before an atomic operation whose outcome it saw.
+"""Tracks what a program of a launch knows of others: what they wrote before an atomic operation whose outcome it saw.
 
-One that asks at the same place and does what the answer says comes behind them; what they write after theirs it does
-not know of, whichever of both the interpreter happens to run first.
+A program that asks at the same place and does what the answer says comes behind them. It does not know of what they
+write after their operations, whichever of both the interpreter happens to run first.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ProgramOrder:
             self._heard.append(self._places[place])
 
     def listen(self) -> None:
-        """What it does depends on an answer."""
+        """Notes that what the program does depends on an answer: it knows from here on what it has heard."""
         self._known += [told for told in self._heard if all(told is not known for known in self._known)]
         self._heard = []
 

@@ -1,4 +1,4 @@
-"""What a kernel's memory accesses break: bounds, and orders that only the interpreter keeps.
+"""Finds what a kernel's memory accesses break: bounds, and orders that only the interpreter keeps.
 
 Triton's interpreter executes a program statement by statement for all lanes, and one program after another. A device
 promises neither: between barriers the lanes of a program are in no order, and programs never are. So each element of
@@ -184,7 +184,7 @@ class Watch:
         return any(region.outcomes for region in self._around(pointers))
 
     def hold_outcomes(self, pointers: Pointers) -> None:
-        """What an atomic operation returned is stored there."""
+        """Notes that what an atomic operation returned is stored where `pointers` point to."""
         for region in self._around(pointers):
             region.outcomes = True
 

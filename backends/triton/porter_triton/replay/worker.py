@@ -36,7 +36,7 @@ _interpreter: list[Interpreter] = []  # made once, before any worker is born
 
 
 def prepare() -> None:
-    """What every worker needs."""
+    """Makes what every worker needs, and warms it up."""
     torch.set_num_threads(1)
     np.seterr(all="ignore")  # a device does not warn either
     _interpreter.append(Interpreter())

@@ -1,4 +1,4 @@
-"""What host code may name of other modules: a positive list, by module.
+"""Lists what host code may name of other modules: a positive list, by module.
 
 A launcher allocates, moves, asks for sizes and launches. Of operators of torch a plan decides whether they may make a
 result; what is not listed could tell a judgement from a use, or do what no plan shows, and has no place beside kernels.

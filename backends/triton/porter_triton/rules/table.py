@@ -34,7 +34,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a rule looks at: a module, the operators that the original's host code uses, the module's other files."""
+    """The input of a rule: a module, the operators that the original's host code uses, the module's other files."""
 
     module: Module
     permitted: frozenset[str]

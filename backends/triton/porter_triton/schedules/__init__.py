@@ -1,4 +1,4 @@
-"""What can be turned in a module of Triton kernels, whoever wrote it: its text is edited, nothing else is kept."""
+"""Finds and turns the knobs of a module of Triton kernels, whoever wrote it: edits its text and keeps nothing else."""
 
 from __future__ import annotations
 

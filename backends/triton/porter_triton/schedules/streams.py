@@ -1,4 +1,4 @@
-"""Which tensors a kernel reads and writes, and what the cache is told to do with them."""
+"""Finds the tensors that a kernel reads and writes, and changes what the cache is told to do with them."""
 
 from __future__ import annotations
 

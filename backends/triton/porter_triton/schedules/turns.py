@@ -1,4 +1,4 @@
-"""How many turns of a loop a tile has, where it has a row for each: `ahead = tl.arange(0, 4)[:, None] * step`.
+"""Sets how many turns of a loop a tile has, where it has a row for each: `ahead = tl.arange(0, 4)[:, None] * step`.
 
 Rows are told apart by nothing but how far ahead of the counter they are, so there may be any number of them where the
 loop goes on by as many steps. What is gathered in them, `[4, threads]`, is one value a thread behind the loop.
