@@ -1,4 +1,4 @@
-"""Which grammar reads real CUDA better, and what each step of preparation buys.
+"""Finds which grammar reads real CUDA better, and what each step of preparation buys.
 
     pip install tree-sitter-cuda
     python benchmarks/grammar_choice.py FOLDER_OR_GIT_DIR...

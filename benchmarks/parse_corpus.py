@@ -1,9 +1,10 @@
-"""How much real CUDA porter can read: parse every .cu and .cuh of folders or git directories and count clean kernels.
+"""Measures how much real CUDA porter can read: how many kernels of folders or git directories it parses cleanly.
 
     python benchmarks/parse_corpus.py FOLDER_OR_GIT_DIR... [--out RESULT.json] [--show]
 
-A kernel is clean when no error of the grammar lies within its definition; it is lost when porter does not list it
-although the preprocessor leaves it in the file. Quoted and angled includes are looked up in the same repository.
+Every .cu and .cuh is parsed. A kernel is clean when no error of the grammar lies within its definition; it is lost when
+porter does not list it although the preprocessor leaves it in the file. Quoted and angled includes are looked up in the
+same repository.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """What a machine can do for a backend; `because` is the reason wherever one of them is False."""
+    """Says whether a machine can compile and run for a backend; `because` is the reason wherever one is False."""
 
     compile: bool
     run: bool

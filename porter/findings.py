@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 
 class Effort(StrEnum):
-    """What is left for the user to do by hand."""
+    """The amount of work that is left for the user to do by hand."""
 
     NONE = "none"
     MINUTES = "minutes"

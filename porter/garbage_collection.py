@@ -1,4 +1,7 @@
-"""How seldom Python looks for garbage: imports and trees of code are none, and to look through them takes a tenth."""
+"""Makes Python look for garbage seldom.
+
+Imports and trees of code are no garbage, and looking through them takes a tenth of the time.
+"""
 
 from __future__ import annotations
 

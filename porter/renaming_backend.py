@@ -121,7 +121,7 @@ class RenamingBackend:
         return ()
 
     def axes(self) -> tuple[Axis, ...]:
-        """Those of every kernel."""
+        """Returns the axes of every kernel."""
         from porter.evolve.features import AXES  # noqa: PLC0415 - only where a port is to be made better
 
         return AXES

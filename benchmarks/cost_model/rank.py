@@ -1,4 +1,4 @@
-"""How well modelled costs rank operators by the times that a device has measured: no device is needed.
+"""Measures how well modelled costs rank operators by the times that a device has measured: no device is needed.
 
 python benchmarks/cost_model/rank.py [SUITE_RESULTS] [OUT]
 

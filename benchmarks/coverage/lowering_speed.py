@@ -1,10 +1,10 @@
-"""How long lowering takes: ten files of corpus.toml of about 300 lines, then all others.
+"""Measures how long lowering takes: ten files of corpus.toml of about 300 lines, then all others.
 
     python benchmarks/coverage/lowering_speed.py CHECKOUTS
 
-CHECKOUTS is that of run.py. Seconds of processor time from source text to module text, nothing executed, with what is
-imported and what is read from tables already there; the least of five for the ten, one for each of the others. Writes
-lowering_speed.json beside this script.
+CHECKOUTS is that of run.py. The times are seconds of processor time from source text to module text, nothing executed,
+with what is imported and what is read from tables already there; they are the least of five for the ten, and one run
+for each of the others. Writes lowering_speed.json beside this script.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of one entry at commit `porter`.
+    """The result of one entry at commit `porter`.
 
     `seconds` is the whole file's, `launched` names the kernels that a workload launched. On the `first_try` porter had
     not met the file before.
@@ -80,7 +80,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Runner:
-    """How files are migrated: from which checkouts, for which target, within how many seconds each."""
+    """Migrates files: from given checkouts, for one target, within so many seconds each."""
 
     checkouts: Path
     target: str

@@ -1,4 +1,4 @@
-"""Which kernels of the corpus still keep a shared array in global memory once they are lowered to Triton.
+"""Lists the kernels of the corpus that still keep a shared array in global memory once they are lowered to Triton.
 
     python benchmarks/coverage/scratch.py CHECKOUTS
 

@@ -294,7 +294,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a list of files, by target, as far as they were run at the same commits of porter."""
+    """The results of a list of files, by target, as far as they were run at the same commits of porter."""
 
     title: str
     about: str

@@ -60,7 +60,7 @@ class Others:
     name = "others"
 
     def propose(self, request: Request) -> list[Candidate]:
-        """As many as are asked for."""
+        """Returns as many candidates as are asked for."""
         texts = (f"{_TEXT}# {request.seed} {index}\n" for index in range(request.count))
         return [Candidate((File("port.py", text),), Origin(self.name)) for text in texts]
 

@@ -101,7 +101,7 @@ class _First:
 def searched(
     landscape: Landscape, seed: int, names: Sequence[str] = ("schedule", "plan", "kriging"), **changed: float
 ) -> Curve:
-    """As `porter migrate --rounds` does where nothing but the space proposes."""
+    """Searches as `porter migrate --rounds` does where nothing but the space proposes."""
     noise = stream(seed, "noise")
 
     def around(files: Sequence[File]) -> Space:

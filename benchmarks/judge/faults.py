@@ -67,7 +67,7 @@ HONEST = "    return right(x)\n"
 
 @dataclass(frozen=True)
 class Fault:
-    """What a faulty candidate does, and the kinds of fault of which one has to be told."""
+    """The body of a faulty candidate, and the kinds of fault of which one has to be reported."""
 
     body: str
     kinds: tuple[FaultKind, ...]

@@ -1,4 +1,4 @@
-"""What became of every mutant, a line each, so that a measurement can be cut and taken up again."""
+"""Records what became of every mutant, a line each, so that a measurement can be cut and taken up again."""
 
 from __future__ import annotations
 

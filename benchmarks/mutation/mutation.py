@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a mutation does to a port."""
+    """The ways in which a mutation changes a port."""
 
     OPERATOR = "operator"
     COMPARISON = "comparison"

@@ -138,7 +138,7 @@ class _Finder(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_Raise(self, node: ast.Raise) -> None:
-        """What is said of arguments outside of the contract is not compared."""
+        """Changes nothing: what is said of arguments outside of the contract is not compared."""
 
     def visit_For(self, node: ast.For) -> None:
         if isinstance(node.iter, ast.Call) and _name(node.iter.func) in ("range", "static_range"):

@@ -28,7 +28,7 @@ MUTATIONS = {"triton": python_mutations.mutations, "maca": cpp_mutations.mutatio
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What `porter verify --edges` says of a candidate. `caveat` is what a verified one was not compared in."""
+    """The answer of `porter verify --edges` for a candidate. `caveat` is what a verified one was not compared in."""
 
     outcome: str
     because: str

@@ -1,11 +1,11 @@
-"""What of a launch-bound time comes from where its buffers lie, and how many pages it takes to make that no matter.
+"""Measures how much of a launch-bound time the places of its buffers decide, and how many pages make that no matter.
 
     python benchmarks/timing_noise/placement.py RESULTS.json [--seconds 170]
 
-In this process, without a worker. First the parts of the noise: the same buffers captured anew, the same captures
-chained anew, other buffers. Then whole measurements as `measure.py` makes them, with all sets of buffers in one page of
-2 MiB, with eight, four, and one set a page, in turn until the seconds are gone: how far the medians of one variant are
-from their own median, and two arms of the same kernel from each other.
+All runs in this process, without a worker. First come the parts of the noise: the same buffers captured anew, the same
+captures chained anew, other buffers. Then come whole measurements as `measure.py` makes them, with all sets of buffers
+in one page of 2 MiB, with eight, four, and one set a page, in turn until the seconds are gone. They show how far the
+medians of one variant are from their own median, and two arms of the same kernel from each other.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def build(folder: Path) -> str:
 
 
 def lay_narrow_headers(built: Path) -> None:
-    """What the source names of PyTorch: nvcc reads it in a quarter of the time that the whole takes."""
+    """Writes headers of what the source names of PyTorch: nvcc reads them in a quarter of the time of the whole."""
     sources = [p for p in built.rglob("*") if p.is_file()]
     texts = [p.read_text(errors="replace") for p in sources]
     for name, text in narrow_headers(texts, [Path(p) for p in include_paths("cuda")]).items():

@@ -1,1 +1,1 @@
-"""What must hold whoever implements the operator: arguments, shapes, workloads, tolerance."""
+"""Contracts say what must hold whoever implements the operator: arguments, shapes, workloads, tolerance."""

@@ -1,4 +1,4 @@
-"""What one access in a function's text does to the buffer it names: `y[i] = v`, `*p += v`, `FLOAT4(y[i]) = v`."""
+"""Tells what one access in a function's text does to the buffer it names: `y[i] = v`, `*p += v`, `FLOAT4(y[i]) = v`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What becomes of one parameter.
+    """The uses that are made of one parameter.
 
-    `selects`: its values index something; `indexes` names the parameters among that, `bounds` what they lie below.
-    `counts`: what an atomic operation says it held before matters, as of a counter or a lock. `equals` are expressions
-    of the parameters below which indices lie that its values are compared with.
+    `selects` says that its values index something; `indexes` names the parameters among that, `bounds` what they lie
+    below. `counts` says that it matters what an atomic operation says it held before, as of a counter or a lock.
+    `equals` are expressions of the parameters below which indices lie that its values are compared with.
     """
 
     reads: bool = False

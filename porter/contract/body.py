@@ -1,4 +1,4 @@
-"""What one function body says: definitions, conditions, calls. Statement order and scopes are not modelled."""
+"""Reads what one function body says: definitions, conditions, calls. Statement order and scopes are not modelled."""
 
 from __future__ import annotations
 

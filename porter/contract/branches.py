@@ -1,4 +1,4 @@
-"""What host code chooses by sizes: a kernel for short rows and one for long, vectors where a row is a multiple of 4."""
+"""Finds what host code chooses by sizes: kernels for short rows or for long, vectors where a row is a multiple of 4."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _chosen_by(instance: Instance, depth: int) -> Iterator[Node]:
 
 
 def _about(condition: Node, symbols: frozenset[str]) -> str:
-    """Those parts of a conjunction that compare sizes, as text; empty where none does."""
+    """Returns those parts of a conjunction that compare sizes, as text; empty where none does."""
     parts = [c for c in clauses(condition) if _compares(c) and free_names(c) and free_names(c) <= symbols]
     if not parts:
         return ""

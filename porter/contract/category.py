@@ -1,4 +1,4 @@
-"""What kind of operator a contract describes: a label for tables, which nothing else depends on."""
+"""Names the kind of operator that a contract describes: a label for tables, which nothing else depends on."""
 
 from __future__ import annotations
 

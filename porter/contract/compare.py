@@ -1,4 +1,4 @@
-"""When two tensors are the same answer. The one place where tolerance, NaN and infinity are decided.
+"""Decides when two tensors are the same answer. This is the one place where tolerance, NaN and infinity are decided.
 
 - Integers and booleans are equal or wrong.
 - A NaN is right where the wanted value is NaN, and nowhere else; its sign and payload mean nothing.

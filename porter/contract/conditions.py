@@ -1,4 +1,4 @@
-"""What the sizes of an operator must satisfy: its checks, launches that can start, and divisions that come out even."""
+"""Finds the conditions on an operator's sizes: its checks, launches that can start, divisions that come out even."""
 
 from __future__ import annotations
 

@@ -274,7 +274,10 @@ class _Confirmer:
                 yield change, lambda found: found.covered and not found.idle if probed.idle else found.explains(probed)
 
     def _reconsider(self) -> bool:
-        """What breaks where extents are covered, never change or are ragged may hold where sizes go together."""
+        """Tries sizes that go together, and returns whether the contract holds up with some.
+
+        What breaks where extents are covered, never change or are ragged may hold with them.
+        """
         broken, probed, trouble = self.contract, self.probed, self.trials.trouble
         if probed is None or (probed.exact and not (probed.constants or probed.ragged)):
             return False
@@ -293,7 +296,7 @@ class _Confirmer:
         return False
 
     def _relax(self, stated: tuple[str, ...]) -> None:
-        """What only another choice of a selecting argument demands, as it uses whole vectors, is no condition here."""
+        """Drops conditions that only another choice of a selecting argument demands, because it uses whole vectors."""
         trial = with_workloads(replace(self.contract, conditions=stated), self.fixed)
         if self._holds(trial, self.trials.clean):
             self.contract = trial

@@ -1,4 +1,4 @@
-"""What running a draft brought: the contract it became, and what it was restricted by."""
+"""The result of running a draft: the contract it became, and what it was restricted by."""
 
 from __future__ import annotations
 

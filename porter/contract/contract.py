@@ -10,7 +10,7 @@ from porter.contract.dtype import DType
 
 
 class Role(StrEnum):
-    """Whether the operator reads a tensor, writes it, or both."""
+    """The operator's use of a tensor: it reads it, writes it, or does both."""
 
     IN = "in"
     OUT = "out"
@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 
 class EntryKind(StrEnum):
-    """What is called."""
+    """The kinds of entries that are called."""
 
     TORCH = "torch"  # a host function on torch::Tensor
     POINTER = "pointer"  # a host function on raw device pointers
@@ -46,7 +46,7 @@ class Entry:
 
 
 class Values(StrEnum):
-    """How an input is filled."""
+    """The ways of filling an input."""
 
     NORMAL = "normal"  # signed, unit variance, times the workload's scale
     POSITIVE = "positive"  # |normal| + 0.1
@@ -61,8 +61,8 @@ class Values(StrEnum):
 
 
 class Distribution(StrEnum):
-    """What a workload makes of inputs, as far as their `Values` allow: none turns negative what may not be, but indices
-    that a source is seen to ask about.
+    """The ways in which a workload changes its inputs, as far as their `Values` allow. None makes negative what may not
+    be, except indices that a source is seen to ask about.
     """
 
     DECLARED = "declared"  # as the contract fills them

@@ -1,4 +1,4 @@
-"""What the types are that a program's functions are declared with: the one answer that contracts are drafted from."""
+"""Resolves the types that a program's functions are declared with: the one answer that contracts are drafted from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a distribution makes of the numbers that a contract's `Values` give a tensor: rows are those of its last axis.
+"""Changes the numbers that `Values` give a tensor as a distribution asks; rows are those of the tensor's last axis.
 
 Signs, and that a probability stays one, are part of what an operator is told: only NORMAL values, which may be
 anything, are replaced by others; of the rest those that are there are rearranged.

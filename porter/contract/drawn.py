@@ -1,4 +1,4 @@
-"""What a large tensor holds: a pool of elements, and behind it elements drawn from the pool, each by itself.
+"""A large tensor holds a pool of elements, and behind it elements drawn from the pool, each by itself.
 
 To make all of a tensor of gigabytes takes minutes, and a pool that repeats can be read once and its answer written many
 times. Here nothing repeats: who reads the tensor reads all of it. To know what was drawn is of no use, since scattered

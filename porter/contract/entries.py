@@ -1,4 +1,4 @@
-"""Which functions of a program are called from outside: those get a contract."""
+"""Finds the functions of a program that are called from outside: those get a contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contract still lacks, as findings."""
+"""Reports what a contract still lacks, as findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which buffers hold indices or offsets, of what, and below which bound: floats too, where integers take them."""
+"""Finds buffers that hold indices or offsets, of what, and below which bound: floats too, where integers take them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROUNDS = 4  # a value handed from name to name
 
 @dataclass
 class Indices:
-    """What becomes of the values of the buffer `name`; `aliases` are all names of pointers in `body`.
+    """The values of the buffer `name`, and what becomes of them; `aliases` are all names of pointers in `body`.
 
     Of a buffer that holds no `integers` only elements that an integer takes as they are can select: `int b = rois[0]`.
     """

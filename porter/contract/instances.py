@@ -1,4 +1,4 @@
-"""What a call makes of a host function: its parameters in the caller's terms, the sizes of its template's types."""
+"""Describes a host function as a call makes it: parameters in the caller's terms, the sizes of its template's types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a bare kernel is launched: blocks from what its code assumes, grids from what its guards cover."""
+"""Drafts the launch of a bare kernel: blocks from what its code assumes, grids from what its guards cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a parameter goes: the functions it is handed to as it is."""
+"""Follows a parameter to the functions that it is handed to as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which buffer an expression points into, and which names of a function do."""
+"""Finds the buffer that an expression points into, and the names of a function that point into one."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def aliases(body: Body, buffers: Collection[str]) -> dict[str, str]:
 
 
 def _copied(owner: dict[str, str], target: str, origin: str) -> None:
-    """What is copied into a buffer, or out of one, is taken for that buffer."""
+    """Takes what is copied into a buffer, or out of one, for that buffer."""
     if origin in owner and target and target not in owner:
         owner[target] = owner[origin]
     elif target in owner and origin and origin not in owner:

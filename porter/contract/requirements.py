@@ -1,4 +1,4 @@
-"""What a function demands before it goes on: its checks, and the opposite of what it refuses."""
+"""Finds what a function demands before it goes on: its checks, and the opposite of what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is passed by value: sizes become symbols, the rest gets a value it can sensibly have."""
+"""Decides what stands for a parameter passed by value: a symbol for a size, else a value that it can sensibly have."""
 
 from __future__ import annotations
 

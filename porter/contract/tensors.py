@@ -1,4 +1,4 @@
-"""What host code says about the torch tensors it takes: ranks, extents by name, element types."""
+"""Reads what host code says about the torch tensors it takes: ranks, extents by name, element types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function does with its pointer and tensor parameters, through the kernels and functions it hands them to."""
+"""Finds what a function does with pointer and tensor parameters, through the kernels and functions it hands them to."""
 
 from __future__ import annotations
 

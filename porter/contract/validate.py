@@ -1,4 +1,4 @@
-"""Whether a contract holds together: every name it uses is a symbol, every workload satisfies its conditions."""
+"""Checks that a contract holds together: every name it uses is a symbol, every workload satisfies its conditions."""
 
 from __future__ import annotations
 

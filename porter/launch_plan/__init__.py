@@ -1,1 +1,1 @@
-"""What a candidate asks of a device, as data: recorded in one process, checked, carried out in another."""
+"""The work that a candidate asks of a device, as data: recorded in one process, checked, carried out in another."""

@@ -1,4 +1,4 @@
-"""Whether the steps of a call may be carried out, one after the other; what memory an earlier call left is restored.
+"""Decides whether the steps of a call may be carried out, one after the other; restores what an earlier call left.
 
 Who wrote a plan is not trusted. A view lies in its buffer, numbers are new, a cast computes nothing, the results are
 this call's. Memory that a call keeps for a later one holds there what its own steps gave it which reached no argument:
@@ -44,7 +44,7 @@ _DTYPES = frozenset(dtype.value for dtype in DType)
 
 @dataclass
 class _Buffer:
-    """What is known of a buffer: `call` made it; `argument` is its number among those of the call, if it is one.
+    """The facts known of a buffer: `call` made it; `argument` is its number among those of the call, if it is one.
 
     `reaches` says that something of an argument may be in it, `dtypes` as what it was used.
     """

@@ -1,4 +1,4 @@
-"""What operators of a library compute in a plan: it becomes a result only where the original has them compute, too.
+"""Follows what library operators compute in a plan: it becomes a result only where the original has them compute, too.
 
 Anybody may look at what an operator made. A kernel may be given it, and it may be a result, only where the original's
 own host code applies that operator; and a result needs a kernel before it. What is made of constants alone is about
@@ -28,7 +28,7 @@ class PlanRefusedError(Exception):
 
 @dataclass
 class _Content:
-    """What may be in a buffer.
+    """The possible contents of a buffer.
 
     `operator` made it, at `line`, `of_floats` as it was given some; a kernel `launched` before may have had a part in
     it, and so may what the call was given where it `depends`. `is_argument` says that the caller sees it, `is_variable`

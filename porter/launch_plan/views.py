@@ -1,4 +1,4 @@
-"""Which tensors and buffers the steps of a plan name."""
+"""Finds the tensors and buffers that the steps of a plan name."""
 
 from __future__ import annotations
 

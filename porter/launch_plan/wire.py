@@ -26,7 +26,7 @@ _Decoder = Callable[[object], object]
 
 
 class WireError(ValueError):
-    """What was sent is no such record; the message says what stands there."""
+    """The text that was sent is no such record; the message says what stands there."""
 
 
 def encode(record: object) -> str:

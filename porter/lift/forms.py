@@ -37,7 +37,7 @@ class Read(NamedTuple):
 
 
 class Gather(NamedTuple):
-    """That element of an input whose place is the value of `place`."""
+    """The element of an input whose place is the value of `place`."""
 
     kind: str
     tensor: str

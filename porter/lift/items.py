@@ -110,7 +110,7 @@ def _common(rows: Sequence[tuple[Place, ...]]) -> list[Place]:
 
 
 def _with_remainders(found: dict[Part, list[Weighted]]) -> Split:
-    """Where all items but some have one weight, those are split into that weight and what remains of theirs.
+    """Splits items of which all but some have one weight into that weight and what remains of the others'.
 
     `x_j` minus the mean has the weight -1/n in every element, and 1 in one of them besides.
     """

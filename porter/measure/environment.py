@@ -1,4 +1,4 @@
-"""Where a time was measured: without that it cannot be compared with any other."""
+"""Records where a time was measured: without that it cannot be compared with any other."""
 
 from __future__ import annotations
 

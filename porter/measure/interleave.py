@@ -24,7 +24,7 @@ _LEAST_FOR_AN_INTERVAL = 6  # of fewer samples none has 95 %
 
 
 class Stopped(StrEnum):
-    """Why sampling ended."""
+    """The reasons for which sampling ended."""
 
     NARROW = "the intervals are narrow enough"
     SLOW = "it is certainly slower than is of interest"
@@ -33,7 +33,7 @@ class Stopped(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """When sampling ends: every interval within `half_width` of its median, or `budget_s` gone.
+    """The rule by which sampling ends: every interval lies within `half_width` of its median, or `budget_s` is gone.
 
     `half_width` is a share: 0.0025 for a quarter of a percent. Whoever samples takes `warm_blocks` before, which count
     nowhere. No block is begun after `most_blocks`. Sampling ends early where the first arm takes certainly more than
@@ -50,7 +50,7 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """How many times as long the one takes as the other, and between what that lies with 95 %."""
+    """The ratio of two times: how many times as long the one takes as the other, and where that lies with 95 %."""
 
     median: float
     interval: tuple[float, float]

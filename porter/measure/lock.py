@@ -1,4 +1,4 @@
-"""Who may use a device: one that measures is alone there, whoever else proves and prepares does so beside others.
+"""Decides who may use a device: whoever measures is alone there, all others prove and prepare beside one another.
 
 Each device has seats, lock files named by its UUID, that stand for shares of its memory. Work takes as many of them as
 it needs; a measurement takes all, and while one waits for that no seat is given to anybody else. Only one waits so: the
@@ -30,7 +30,7 @@ def seats_for(needed_bytes: int, memory_bytes: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DeviceLock:
-    """That of the device `uuid`; `folder` is the same for all on this machine. Nobody waits longer than `patience_s`.
+    """The lock of the device `uuid`; `folder` is the same for all on this machine. Nobody waits beyond `patience_s`.
 
     Locks go with the process that holds them, however that ends.
     """

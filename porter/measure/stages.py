@@ -1,4 +1,4 @@
-"""Where the time of a migration goes, in seconds of the clock on the wall."""
+"""Counts where the time of a migration goes, in seconds of the clock on the wall."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """What is done; no two at once."""
+    """The kinds of work in a migration; no two are done at once."""
 
     LIFT = "lift"  # an operator is executed on symbols, and its formula read off
     PROVE = "prove"  # the port is written, built and executed on the CPU

@@ -18,7 +18,7 @@ _LEAST_SPREAD = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What one call takes: every sample, in microseconds, in the order in which they were taken."""
+    """The times that one call takes: every sample, in microseconds, in the order in which they were taken."""
 
     samples_us: tuple[float, ...]
 

@@ -53,7 +53,10 @@ class _Set:
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a call left, its device time where no call was before it, and that of one in another set, microseconds."""
+    """The arguments and results that a call left, and two device times in microseconds.
+
+    `alone_us` is that of the call where no call was before it, `later_us` that of one in another set.
+    """
 
     arguments: Arguments
     results: list[torch.Tensor]
@@ -126,7 +129,7 @@ class Arm:
             self._sets.append(another)
 
     def _chain(self) -> None:
-        """As many rounds over all sets as a sample takes."""
+        """Chains as many rounds over all sets as a sample takes."""
         graphs = [one.graph.raw_cuda_graph() for one in self._sets]
         once = self._device.chain(graphs, 1)
         self._device.replay(once)

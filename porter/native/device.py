@@ -18,7 +18,7 @@ class DeviceError(RuntimeError):
 
 
 class NodeType(IntEnum):
-    """What a node of a graph does, by `CUgraphNodeType`."""
+    """The kinds of work that a node of a graph does, by `CUgraphNodeType`."""
 
     KERNEL = 0
     MEMCPY = 1
@@ -149,9 +149,9 @@ class Device:
             self._try(self._library.porter_copy(to, origin, count))
 
     def draw(self, address: int, width: int, pool: int, count: int, key: int) -> None:
-        """What is behind the first `pool` of the `count` elements at `address`, of `width` bytes, drawn from these.
+        """Draws what is behind the first `pool` of the `count` elements at `address`, of `width` bytes, from these.
 
-        Which is drawn where is what `contract.drawn.drawn` says for `key`.
+        `contract.drawn.drawn` says for `key` which of them is drawn where.
         """
         self._try(self._library.porter_draw(address, width, pool, count, key))
 
@@ -218,7 +218,7 @@ class Device:
         return 2 * count / min(times) * 1e6
 
     def begin(self) -> None:
-        """What is launched from here on the stream of this thread is timed."""
+        """Begins to time what is launched on the stream of this thread."""
         self._try(self._library.porter_begin(self._room, self._room_bytes))
 
     def end(self) -> float:

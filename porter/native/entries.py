@@ -1,4 +1,4 @@
-"""How an entry is called with arguments on the device, and what it returns."""
+"""Calls an entry with arguments on the device, and takes what it returns."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class GuardError(RuntimeError):
 
 
 class _Memory:
-    """What PyTorch wraps without copying. It knows nothing of the room around."""
+    """Memory that PyTorch wraps without copying. It knows nothing of the room around."""
 
     def __init__(self, address: int, count: int) -> None:
         self.__cuda_array_interface__ = {
@@ -79,7 +79,7 @@ class Buffer:
             self.tensor.copy_(torch.frombuffer(bytearray(content), dtype=self.tensor.dtype).reshape(self.value.shape))
 
     def _draw(self, pool: bytes) -> None:
-        """What is behind the `pool`, where that is not the whole."""
+        """Draws what is behind the `pool`, where that is not the whole."""
         if len(pool) < self.bytes:
             width = self.value.dtype.bytes
             self._device.draw(self.address, width, len(pool) // width, self.value.count, key_of(pool))

@@ -68,7 +68,7 @@ class Management:
 
     @property
     def arch(self) -> str:
-        """As compilers name it: sm_90."""
+        """Returns the architecture as compilers name it: sm_90."""
         major, minor = ctypes.c_int(), ctypes.c_int()
         self.library.nvmlDeviceGetCudaComputeCapability(self.handle, ctypes.byref(major), ctypes.byref(minor))
         return f"sm_{major.value}{minor.value}"

@@ -67,7 +67,7 @@ class Nvcc:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What is compiled: a text in the folder of the source, and where its headers are."""
+    """A source as nvcc compiles it: a text in the folder of the source, and where its headers are."""
 
     text: str
     include_dirs: tuple[str, ...]

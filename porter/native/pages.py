@@ -1,4 +1,4 @@
-"""Which bytes of a large tensor are looked at: pages that are drawn once all of it was written.
+"""Chooses which bytes of a large tensor are looked at: pages that are drawn once all of it was written.
 
 What is 64 MiB or less comes back whole. Of more, 2,048 pages do: a candidate that leaves out one part in a thousand is
 found with a probability of 87 %, one that leaves out one in a hundred always. The sizes at which everything is compared

@@ -1,4 +1,4 @@
-"""Where things run on a device: the builds, the limits, and one after the other the processes that hold it."""
+"""The place where things run on a device: builds, limits, and one after the other the processes that hold it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a native worker is asked. Questions go in pickled; answers come back as bytes that nobody unpickles."""
+"""The questions that a native worker is asked. They go in pickled; answers come back as bytes that nobody unpickles."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What came of the last `Execute` or `Replay`; of large tensors the pages that `seed` draws."""
+    """Read what came of the last `Execute` or `Replay`; of large tensors the pages that `seed` draws."""
 
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """How many bytes a second a copy within the device's memory moves, read and written ones counted."""
+    """Measure how many bytes a second a copy within the device's memory moves, read and written ones counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class DeviceFacts:
 
     @property
     def arch(self) -> str:
-        """As compilers name it: sm_90."""
+        """Returns the architecture as compilers name it: sm_90."""
         return f"sm_{self.capability[0]}{self.capability[1]}"
 
 
@@ -84,9 +84,10 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of a call on buffers with new contents, and in what time where nothing of an answer was there yet.
+    """The result of a call on buffers with new contents, and its times where nothing of an answer was there yet.
 
-    In microseconds: of the first call, and of one in each other set of buffers; 0 where it did not come to its end.
+    The times are in microseconds: that of the first call, and that of one in each other set of buffers. A time is 0
+    where the call did not come to its end.
     """
 
     run: Run
@@ -96,7 +97,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What all workers share: the folder of builds, `cache`, and the `environment` that has the driver's variables.
+    """The settings that all workers share: `cache`, the folder of builds, and the `environment` for the driver.
 
     `secret` and a job's seed draw the places at which its large tensors are looked at.
     """

@@ -1,4 +1,4 @@
-"""Where on the device the buffers of what is timed lie: in pages of their own, several, so that no page decides.
+"""Places the buffers of what is timed on the device: in pages of their own, several, so that no page decides.
 
 A kernel of 1.3 us takes up to 3 % more or less time by where its buffers lie (H200).
 """

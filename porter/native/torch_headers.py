@@ -1,4 +1,4 @@
-"""As much of PyTorch's headers as a launcher uses: nvcc reads all of them in 80 s of processor time, these in 7.
+"""Picks as much of PyTorch's headers as a launcher uses: nvcc reads all of them in 80 s of processor time, these in 7.
 
 `torch/extension.h` brings the whole library of modules and optimisers, every operator there is, and Python's bindings,
 which are half of what is left without those. A source is compiled with a header of that name which has tensors, and of

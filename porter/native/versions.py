@@ -1,4 +1,4 @@
-"""Which porter measured."""
+"""Names the commit of porter that measured."""
 
 from __future__ import annotations
 

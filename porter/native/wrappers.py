@@ -1,4 +1,4 @@
-"""What nvcc gets: a source, and around each entry a function that the driver's side can call."""
+"""Writes what nvcc gets: a source, and around each entry a function that the driver's side can call."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _call(callee: Callee) -> str:
 
 
 def _passed(callee: Callee) -> Iterator[str]:
-    """What each parameter is given: the fields of a struct are arguments of their own."""
+    """Yields what each parameter is given: the fields of a struct are arguments of their own."""
     at = 0
     for index, parameter in enumerate(callee.parameters):
         fields = callee.fields[index] if callee.fields else ()

@@ -1,1 +1,1 @@
-"""What the right answer is: the original, executed and examined."""
+"""Finds the right answer: the original is executed and examined."""

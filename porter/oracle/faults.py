@@ -1,4 +1,4 @@
-"""What was observed of the original, as findings at its lines."""
+"""Reports what was observed of the original, as findings at its lines."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class GoldenStandard:
         return self.golden.left_out
 
     def contracts(self) -> tuple[Contract, ...]:
-        """Those that were recorded."""
+        """Returns the contracts that were recorded."""
         return tuple(reference.contract for reference in self.golden.references)
 
     def written_sizes(self, contract: Contract) -> Mapping[str, int]:  # noqa: ARG002 - it knows none
@@ -67,7 +67,7 @@ class GoldenStandard:
         return ()
 
     def construction(self, sizes: Mapping[str, int]) -> None:
-        """What is recorded says it of each workload."""
+        """Returns None: the recording has it with each workload."""
 
     def reference(self, contract: Contract) -> Reference:
         """The recorded answers."""

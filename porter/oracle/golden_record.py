@@ -22,7 +22,7 @@ _VERSION = 2
 
 @dataclass(frozen=True)
 class Golden:
-    """What was recorded: a reference for each contract, the seed that drew its workloads, and where that was.
+    """The recorded answers: a reference for each contract, the seed that drew its workloads, and where that was.
 
     `original` is the name of the file whose answers these are, `fidelity` how it was executed, `left_out` what was not.
     `own` is what of its code candidates may have, too.

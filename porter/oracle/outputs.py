@@ -1,4 +1,4 @@
-"""What a run leaves that has to be right."""
+"""Collects what a run leaves that has to be right."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _COMPUTED_IN = {DType.FLOAT64: DType.FLOAT64}  # all other floats in single prec
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Where arguments come from that the reference draws itself: sizes for those written, and what it takes besides."""
+    """The arguments that a reference draws itself: sizes for those written, and what it takes besides."""
 
     extents: Mapping[int, int]
     signed: bool

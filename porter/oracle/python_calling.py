@@ -1,4 +1,4 @@
-"""What a Python reference answers in the places of a contract: it returns what is written, or changes arguments."""
+"""Puts a Python reference's answers in the places of a contract: it returns what is written, or changes arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from porter.simt.job import Run
 
 
 class NoAnswerError(Exception):
-    """Why a reference gives nothing to compare with."""
+    """The reference gives nothing to compare with; the message says why."""
 
 
 def positions(contract: Contract, *roles: Role) -> tuple[int, ...]:

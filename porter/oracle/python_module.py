@@ -195,7 +195,7 @@ def moved(tensor: torch.Tensor, seed: int, position: int) -> torch.Tensor:
 
 
 class Changes:
-    """Which of `arguments`, tensors that a reference may change, are changed from here on, as far as torch can tell."""
+    """Tells which of `arguments`, tensors that a reference may change, change from now on, as far as torch can tell."""
 
     def __init__(self, arguments: Sequence[object]) -> None:
         self._before = [(a, a._version) for a in arguments if isinstance(a, torch.Tensor)]

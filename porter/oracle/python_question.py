@@ -1,4 +1,4 @@
-"""What is asked of the process that holds a Python reference, and what it says of itself. Both cross as JSON."""
+"""The questions for the process that holds a Python reference, and what it says of itself. Both cross as JSON."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Question:
     axes: int = 0
 
     def encoded(self) -> str:
-        """As JSON."""
+        """Returns it as JSON."""
         return json.dumps(asdict(self) | {"extents": [list(pair) for pair in self.extents.items()]})
 
 
@@ -74,7 +74,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a reference takes and gives: inputs, then parameters of its module; `initial` are sizes it is built with.
+    """The signature of a reference: inputs, parameters of its module, results; `initial` are sizes it is built with.
 
     `built_with` is all that it is built with, a list as JSON, and empty where that is no text; `state` are the names of
     its parameters.
@@ -88,7 +88,7 @@ class Description:
     state: tuple[str, ...] = ()
 
     def encoded(self) -> str:
-        """As JSON."""
+        """Returns it as JSON."""
         return json.dumps(asdict(self))
 
     @property

@@ -71,7 +71,7 @@ class PythonStandard:
     own: OwnCode = NO_CODE
 
     def contracts(self) -> tuple[Contract, ...]:
-        """Those that were stated, else the one that its inputs give. Raises `InputError` where they give none."""
+        """Returns those that were stated, else the one that its inputs give. Raises `InputError` where they do not."""
         return self.stated or (self._drafted,)
 
     def written_sizes(self, contract: Contract) -> Mapping[str, int]:

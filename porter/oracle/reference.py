@@ -47,10 +47,10 @@ _UNSOUND = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the original gives for one workload.
+    """The original's answer to one workload.
 
     `yardstick` shows how much the original itself rounds: for each element, of the runs that were to round otherwise,
-    in another order of threads or another precision, the one furthest away. None where no such run finished.
+    in another order of threads or another precision, the one furthest away. It is None where no such run finished.
     `by_chance` names the outputs that 16-bit arithmetic decides: they change with the chance by which it is rounded.
     `arguments` are those of the run where no seed makes them. Only where it `decides` is another answer wrong;
     where `faults_decide` a candidate that breaks is, whatever its answer.

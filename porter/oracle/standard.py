@@ -1,4 +1,4 @@
-"""What a candidate is held to: contracts, and for each the right answers, whoever gives them."""
+"""The standard that a candidate is held to: contracts, and for each the right answers, whoever gives them."""
 
 from __future__ import annotations
 

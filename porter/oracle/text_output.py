@@ -1,4 +1,4 @@
-"""What programs print: the same words, and numbers that are equal within rounding."""
+"""Compares what programs print: words have to be the same, and numbers equal within rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the original itself rounds: its twin, the same source that rounds otherwise, run on the same workloads.
+"""Measures how much the original itself rounds: runs its twin, the same source that rounds otherwise, on its workloads.
 
 The twin computes single precision in double, and a 16-bit result becomes one of its two neighbours by chance, more
 often the nearer one. Where single precision is the coarsest, two runs agree on every workload and say what the

@@ -1,4 +1,4 @@
-"""What the original's own code holds and does: its candidate may hold and do that, too."""
+"""Finds what the original's own code holds and does: its candidate may hold and do that, too."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LIBRARY_CALLS = re.compile(r"\b(?:cublas|cub::|thrust::|cudnn)\w*(?:::\w+)*", r
 
 @dataclass(frozen=True, slots=True)
 class OwnCode:
-    """What a candidate's original is made of; nothing where that is no CUDA.
+    """The names that a candidate's original is made of; there are none where that is no CUDA.
 
     `operators` of tensors are in its host functions, as torch spells them, `words` anywhere in its text. `functions`
     and `kernels` are what others call, and `numbers` the types of those functions that return a number.
@@ -60,7 +60,7 @@ class OwnCode:
 
     @classmethod
     def of(cls, program: Program) -> OwnCode:
-        """That of `program` and its local headers."""
+        """Returns the own code of `program` and its local headers."""
         texts = (program.source.text, *(header.text for _, header in program.headers))
         host = program.host_functions
         return cls(

@@ -1,4 +1,4 @@
-"""How statistics of a row are accumulated over its tiles, and what they are in the end."""
+"""Accumulates statistics of a row over its tiles, and says what they are in the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How host code finds the sizes of a call: from extents of its arguments, and from whole numbers that it is given."""
+"""Tells host code how to find the sizes of a call: from extents of arguments, and from whole numbers it is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a nest at some sizes, as numbers: all that decides how long a schedule of it takes, and no names."""
+"""Describes a nest at some sizes in numbers: all that decides how long a schedule of it takes, and no names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many programs a launch has."""
+"""Computes how many programs a launch has."""
 
 from __future__ import annotations
 

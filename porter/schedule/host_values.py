@@ -1,4 +1,4 @@
-"""What host code computes for kernels: sizes and numbers, each with a name that says what it is."""
+"""The values that host code computes for kernels: sizes and numbers, each with a name that says what it is."""
 
 from __future__ import annotations
 

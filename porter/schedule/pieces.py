@@ -1,4 +1,4 @@
-"""What a program finds of a statistic in a piece of a row that lies in one tile."""
+"""Computes what a program finds of a statistic in a piece of a row that lies in one tile."""
 
 from __future__ import annotations
 

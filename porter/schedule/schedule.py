@@ -1,4 +1,4 @@
-"""What a schedule decides, as data."""
+"""The decisions of a schedule, as data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HINTED = "hints to the cache"  # how a schedule with such says so
 
 
 class Algorithm(StrEnum):
-    """How the columns of a row reach the programs that reduce them."""
+    """The ways in which the columns of a row reach the programs that reduce them."""
 
     FLAT = "flat"  # nothing is reduced: each program computes one tile
     HELD = "held"  # a row lies in the registers of one program, which reads it once

@@ -1,4 +1,4 @@
-"""Which schedules suit a nest at some sizes: all that are legal, and those worth a try, the most promising first.
+"""Finds the schedules that suit a nest at some sizes: all that are legal, and those worth a try, most promising first.
 
 The numbers are those of `docs/design/schedules.md`: they were measured on H100 and H200.
 """

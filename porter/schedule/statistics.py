@@ -1,4 +1,4 @@
-"""What a row is reduced to, and how the parts of a row are put together.
+"""Finds what a row is reduced to, and how the parts of a row are put together.
 
 A reduction whose elements depend on another reduction of the same row takes a pass of its own, unless the two can be
 found in one: the sum of squared deviations from a mean (Chan, Golub and LeVeque 1979), and the sum of exponentials less
@@ -20,7 +20,7 @@ from porter.schedule.polynomial import Polynomial
 
 
 class Kind(Enum):
-    """How the parts of a statistic are combined."""
+    """The ways of combining the parts of a statistic."""
 
     PLAIN = auto()
     PLACE = auto()

@@ -44,7 +44,7 @@ _ENDS = frozenset((";", "{", "}", ")", ":", ""))  # of what a statement may foll
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What stands between two offsets of the text, and what is put in front of it and behind it.
+    """A stretch of the text between two offsets, with what is put in front of it and behind it.
 
     A condition of a loop needs what is `declared` at the offset of the loop's own word.
     """
@@ -107,7 +107,7 @@ class _Finder:
     marks: BranchMarks
 
     def conditions(self) -> Iterator[_Around]:
-        """Those of `if`, `while`, `for` and `? :`."""
+        """Yields the marks of `if`, `while`, `for` and `? :`."""
         for i, token in enumerate(self.code):
             if token.text == "?" and token.kind is TokenKind.PUNCTUATION:
                 yield from self._condition(self._chooser(i), i, (False, False))
@@ -126,7 +126,7 @@ class _Finder:
                 yield from self._operands(i + 1, statement_end(self.code, i + 1))
 
     def limits(self) -> Iterator[_Around]:
-        """What `min` and `max` pick of."""
+        """Yields the marks of what `min` and `max` pick from."""
         for limit in limits(self.code):
             yield self._limit(limit)
 
@@ -224,7 +224,7 @@ class _Finder:
         yield from self._operands(first, last, text)
 
     def _operands(self, first: int, last: int, condition: str = "") -> Iterator[_Around]:
-        """Those of an expression, which is a `condition` or has no marks of its own."""
+        """Yields the marks of an expression, which is a `condition` or has no marks of its own."""
         found = list(operands(self.code, first, last))
         if found and not condition:
             condition = self._text_of(first, last)

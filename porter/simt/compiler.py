@@ -71,7 +71,7 @@ class Compiler:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """What a call of the compiler said; `ok` when it made its output."""
+    """The messages of one call of the compiler; `ok` says that it made its output."""
 
     ok: bool
     log: str

@@ -1,4 +1,4 @@
-"""What the kernels of a source may call: the functions of a device, and the executor's own that stand for them.
+"""Lists what the kernels of a source may call: the functions of a device, and the executor's own that stand for them.
 
 A C++ compiler for the CPU lets a kernel call anything. What a kernel refers to and its own object does not define is
 checked against a positive list: mathematics, memory, `printf`, assertions.
@@ -35,5 +35,5 @@ _ALIKE = re.compile(
 
 
 def foreign(undefined: Iterable[str]) -> list[str]:
-    """Those of the symbols that nothing on a device has, in their order."""
+    """Returns those of the symbols that nothing on a device has, in their order."""
     return [name for name in undefined if name not in _EXACT and not _ALIKE.fullmatch(name)]

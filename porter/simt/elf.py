@@ -1,4 +1,4 @@
-"""What porter asks of an executable that it built: its functions and variables, and the contents of a section."""
+"""Reads what porter asks of an executable that it built: its functions and variables, and the contents of a section."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compiler's log tells: its first error, at a line of the user's, and which entries lead to errors."""
+"""Reads in a compiler's log its first error, at a line of the user's, and the entries that lead to errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the grids of launches stop growing, as calls show that nothing is executed of, and whether that was executed.
+"""Finds where the grids of launches stop growing, as calls that are not executed show, and whether that was executed.
 
 A grid may be as large in a call as in one with smaller tensors because every block takes more turns, or because the
 rest is left out. Axes of a grid are looked at one by one: what one axis lacks another one may hide.

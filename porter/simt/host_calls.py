@@ -1,4 +1,4 @@
-"""What host code of a candidate may call: what it takes to ask a device for work, and to work out what to ask.
+"""Lists what host code of a candidate may call: what it takes to ask a device for work, and to work out what to ask.
 
 It runs where nothing of a device has contents, and is delivered to where everything has. So it must not find out where
 it is: files, the environment, limits, processes, threads and the system are not on the list, by whatever name a source
@@ -50,10 +50,10 @@ _STREAMS = re.compile(r"\bbasic_(\w+)")
 
 
 def outside(undefined: Iterable[str]) -> list[str]:
-    """Those of the symbols, as C++ spells them, that no launch needs."""
+    """Returns those of the symbols, as C++ spells them, that no launch needs."""
     return demangled([n for n in undefined if _OF_THE_SYSTEM.search(n) or not (n in _EXACT or _ALIKE.fullmatch(n))])
 
 
 def not_free(called: Iterable[str], words: frozenset[str]) -> list[str]:
-    """Those of what is `called` that an original of these `words` does not name."""
+    """Returns those of what is `called` that an original of these `words` does not name."""
     return [text for text in called if not words.intersection(re.findall(r"\w+", _STREAMS.sub(r"\1", text)))]

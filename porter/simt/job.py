@@ -1,4 +1,4 @@
-"""What crosses the border to an executable built from CUDA or MACA source, and what comes back."""
+"""The records that go to an executable built from CUDA or MACA source, and those that come back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Schedule(StrEnum):
 
 
 class MaskPolicy(StrEnum):
-    """What a warp operation does when a lane named in its mask never comes, or a lane reads one that is not there."""
+    """The answer of a warp operation when a lane in its mask never comes, or a lane reads one that is not there."""
 
     ERROR = "error"  # stop at once
     POISON = "poison"  # the lane reads garbage, a fault is noted
@@ -94,7 +94,7 @@ class Callee:
 
 
 class Part(StrEnum):
-    """What of a source becomes an executable: all, host code that plans launches, or the kernels that are launched."""
+    """The part of a source that becomes an executable: all, host code that plans launches, or the launched kernels."""
 
     WHOLE = "whole"
     HOST = "host"
@@ -126,7 +126,7 @@ class BuildRequest:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use before it is killed.
+    """The resources that a run may use before it is killed.
 
     Its time is processor time: a run ends at the same place however busy the machine is. `wall_s` passes only where a
     process waits for what never comes, and has to be several times as long.
@@ -153,7 +153,7 @@ class HardwareLimits:
 
 @dataclass(frozen=True, slots=True)
 class Construction:
-    """How a class of a Python module is made callable: with the arguments in `initial`, a list as JSON.
+    """The way in which a class of a Python module is made callable: with the arguments in `initial`, a list as JSON.
 
     `state` are the names of its parameters, which stand behind the inputs among the arguments of a job.
     """
@@ -197,7 +197,7 @@ def unlaunchable(job: Job) -> str:
 
 
 class FaultKind(StrEnum):
-    """What the executor can see go wrong. The first of them are numbered as in `fault.h`; others come behind."""
+    """The faults that the executor can see. The first of them are numbered as in `fault.h`; others come behind."""
 
     LANE_OUTSIDE_MASK = "lane outside mask"  # a lane calls a warp operation whose mask leaves it out
     LANE_ABSENT = "lane absent"  # a lane in the mask never came, or a lane read one that takes no part
@@ -273,7 +273,7 @@ class LaunchRecord:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What kernels did to one tensor argument: bytes `[0, end)` read before written, and written; 0 for neither.
+    """The bytes of a tensor argument that kernels touched: `[0, end)` read before written, and written; 0 for neither.
 
     `beyond` counts accesses past the allocation: then the extent given was too small.
     """
@@ -285,7 +285,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What came back. `finished` is False when the executable died, hung or threw; then `outputs` is empty.
+    """The result of a run. `finished` is False when the executable died, hung or threw; then `outputs` is empty.
 
     `outputs` holds the tensor arguments after the run in call order, `results` the returned tensors, `snapshots` for a
     PROGRAM the device buffers after each launch. `touched` is filled by watched executables, `coverage` where sides of

@@ -71,7 +71,7 @@ def kernel_slice(
 def callee_slice(
     names: frozenset[str], source: Source, headers: Sequence[Source] = (), defines: tuple[str, ...] = ()
 ) -> tuple[Source, ...]:
-    """As `kernel_slice`, of the host functions and kernels called `names`, with their namespaces."""
+    """Returns a slice like `kernel_slice`, of the host functions and kernels called `names`, with their namespaces."""
 
     def called(file: Source) -> Iterator[Function]:
         program = parse(file, defines=defines)
@@ -162,8 +162,8 @@ def _mentioned(kept: set[_Declaration], bodies: Mapping[str, frozenset[str]]) ->
 def _declarations(
     file: Source, makers: Mapping[str, frozenset[str]], qualifiers: frozenset[str]
 ) -> Iterator[_Declaration]:
-    """Those of `file`; calls of macros among `makers` declare what is written in these, `qualifiers` say nothing to the
-    grammar.
+    """Yields the declarations of `file`; calls of macros among `makers` declare what is written in these, and
+    `qualifiers` say nothing to the grammar.
     """
     masked = _EXPORT.sub(lambda found: found[1] + blank(found[2]), mask(file.text))
     masked = _LAST_CALL.sub(lambda found: blank(found[0]), masked)

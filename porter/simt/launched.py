@@ -1,4 +1,4 @@
-"""What the launches of executed jobs were like, and how those at sizes that nothing is executed at differ from them.
+"""Records what executed launches were like, and how those at sizes that nothing is executed at differ from them.
 
 A kernel, a template's instance, a switch among its arguments or a block that only large sizes have was never executed;
 nor was what a kernel does when its grid stops growing.

@@ -75,7 +75,7 @@ class _Kind(IntEnum):
 
 
 class PlanError(ValueError):
-    """What was recorded is no plan; the message says why."""
+    """The recording is no plan; the message says why."""
 
 
 @dataclass
@@ -189,7 +189,7 @@ class _Recorded:
         return Compute(name, (*arguments, *self.arguments(reader)), (), line=place)
 
     def arguments(self, reader: _Reader) -> tuple[tuple[str, Argument], ...]:
-        """Those of a kernel, by their numbers."""
+        """Returns the arguments of a kernel, by their numbers."""
         found = list[tuple[str, Argument]]()
         for number in range(reader.one("I")):
             size, is_pointer = reader.take("IB")

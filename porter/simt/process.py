@@ -20,7 +20,7 @@ _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: `code` is negative for a signal, `late` when it was killed for the time that had passed.
+    """The end of a process: `code` is negative for a signal, `late` says that it was killed when its time had passed.
 
     `cpu_s` is the processor time it used, which does not depend on what else the machine was doing.
     """

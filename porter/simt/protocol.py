@@ -40,7 +40,7 @@ _SCHEDULES, _POLICIES = tuple(Schedule), tuple(MaskPolicy)
 
 
 class JobMode(IntEnum):
-    """What is done with an entry, as runtime/process.h has it."""
+    """The uses of an entry, numbered as in runtime/process.h."""
 
     CALL = 0
     PLAN = 1
@@ -48,7 +48,7 @@ class JobMode(IntEnum):
 
 
 class Tag(IntEnum):
-    """What a record of the result is."""
+    """The kinds of records in the result."""
 
     LAUNCH = 1
     FAULT = 2
@@ -65,7 +65,7 @@ class Tag(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What host code may ask of a machine: where device memory lies, its size, times, multiprocessors."""
+    """The facts that host code may ask of a machine: where device memory lies, its size, times, multiprocessors."""
 
     memory_base: int = 1 << 44
     memory_bytes: int = 4 << 30
@@ -104,7 +104,7 @@ class RawMark:
 
 @dataclass
 class Decoded:
-    """What a result file held, up to where it broke off. `exit_code` is None when it did.
+    """The contents of a result file, up to where it broke off. `exit_code` is None when it did.
 
     `held` says how many of a tensor's bytes a record has: all, but for those of a device.
     """

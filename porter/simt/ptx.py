@@ -38,7 +38,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """Why a statement has no C++ form in a column."""
+    """A statement that has no C++ form in a column, and the reason."""
 
     instruction: str
     reason: str

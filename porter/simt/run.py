@@ -83,7 +83,7 @@ def faults_of(
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a process left behind."""
+    """Everything that a process left behind."""
 
     ended: Ended
     decoded: Decoded

@@ -23,10 +23,10 @@ _BEFORE_BODY = frozenset((")", "const", "noexcept"))
 
 @dataclass
 class SharedNames:
-    """What a text's declarations have in common.
+    """The names that a text's declarations have in common.
 
-    `declared`: dynamic arrays already declared at namespace scope, since CUDA lets each be declared again and again.
-    `spellings`: `__shared__` and the macros that stand for it.
+    `declared` are dynamic arrays already declared at namespace scope, since CUDA lets each be declared again and again.
+    `spellings` are `__shared__` and the macros that stand for it.
     """
 
     declared: set[str] = field(default_factory=set)

@@ -82,7 +82,7 @@ _LIBRARIES = ["-no-pie", "-Wl,--gc-sections", "-lpthread", "-ldl", "-lm"]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is compiled: `source` and `headers` (by name of inclusion) are translated already.
+    """A source as it is compiled: `source` and `headers` (by name of inclusion) are translated already.
 
     `by_parameters` says how the driver finds the request's callees (see driver.py), in whose place `ending` stands
     where there is one. `sides` are those of the branches that are marked. `written` are the files before they were

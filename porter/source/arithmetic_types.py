@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What the values of an arithmetic type are."""
+    """The kinds of values that arithmetic types have."""
 
     BOOL = "bool"
     SIGNED = "signed"

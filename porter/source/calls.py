@@ -1,4 +1,4 @@
-"""Where what looks like a call ends in a stream of tokens, and what stands inside and behind it."""
+"""Finds where what looks like a call ends in a stream of tokens, and what stands inside and behind it."""
 
 from __future__ import annotations
 

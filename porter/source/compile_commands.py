@@ -1,4 +1,4 @@
-"""What a build hands its compiler for a source: the folders of headers and the macros in `compile_commands.json`.
+"""Reads what a build hands its compiler for a source: folders of headers and macros, both in `compile_commands.json`.
 
 CMake writes that file with `-DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, and so do Bazel's and Meson's tools and `bear`.
 """
@@ -37,7 +37,7 @@ class BuildFlags:
 
 
 def flags_of_build(source: Path, database: Path | None = None) -> BuildFlags | None:
-    """What the build of `source` hands its compiler; None where nothing says that.
+    """Returns what the build of `source` hands its compiler; None where nothing says that.
 
     Without a `database` the nearest `compile_commands.json` that names the source is asked: beside it, above it up to
     the root of its repository, or in a folder `build` there. Raises `InputError` for a database that is none.

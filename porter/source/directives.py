@@ -1,4 +1,4 @@
-"""What preprocessor lines say: macros and includes."""
+"""Reads preprocessor lines: macros and includes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is, as findings: what could not be read, what is missing, and kinds of code that cannot be compared."""
+"""Reports a file's findings: what could not be read, what is missing, and kinds of code that cannot be compared."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class NotConstantError(ValueError):
 
 @dataclass(frozen=True)
 class Environment:
-    """What names mean: numbers, expressions by name, macros, and functions of one `return` (parameters, result).
+    """The meanings of names: numbers, expressions by name, macros, and functions of one `return` (parameters, result).
 
     `undefined_is_zero` is the preprocessor's rule for names nobody defines.
     """

@@ -1,4 +1,4 @@
-"""How a file offers its kernels to a caller: bindings and the form of its host code."""
+"""Finds how a file offers its kernels to a caller: bindings and the form of its host code."""
 
 from __future__ import annotations
 

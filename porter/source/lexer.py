@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class TokenKind(Enum):
-    """What a token is. A launch chevron may be written with blanks inside (`<< <`)."""
+    """The kinds of tokens. A launch chevron may be written with blanks inside (`<< <`)."""
 
     BLANK = auto()  # spaces, newlines and continuation backslashes
     COMMENT = auto()
@@ -146,7 +146,7 @@ def inside_directive(directive: Token, text: str) -> list[Token]:
 
 @lru_cache(maxsize=8192)
 def _inside(text: str, start: int, end: int) -> tuple[Token, ...]:
-    """Those between `start` and `end`, of the directives of the latest files."""
+    """Returns the tokens between `start` and `end`, of the directives of the latest files."""
     head = _DIRECTIVE_HEAD.match(text, start)
     return tuple(_scan(text, head.end() if head else start, end, fresh_line=False))
 

@@ -41,7 +41,7 @@ def read_sources(path: Path) -> tuple[Source, ...]:
 
 
 def load(path: Path) -> Loaded:
-    """As `read_sources`, with findings about Python strings that look like CUDA but are put together at run time."""
+    """Reads as `read_sources` does, with findings about Python strings that look like CUDA put together at run time."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: not a source porter knows", f"it reads {', '.join(SUFFIXES)}")
     text = read_text(path)

@@ -1,4 +1,4 @@
-"""What a macro's body is to a C++ grammar that sees only the macro's name."""
+"""Tells what a macro's body is to a C++ grammar that sees only the macro's name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WITH_BLOCK = frozenset(("if", "for", "while", "switch", "{"))
 
 
 class MacroKind(Enum):
-    """How a use of the macro reads without its body."""
+    """The ways in which a use of a macro reads without its body."""
 
     EXPRESSION = auto()  # as a name or a call
     STATEMENT = auto()  # as a call with a semicolon: `do {...} while (0)`, `switch (x) {...}`, `[&] {...}()`

@@ -24,7 +24,7 @@ _LONGEST_CHAIN = 100  # of macros that count by each naming the one before: no m
 
 
 class Origin(NamedTuple):
-    """Where a token comes from in the file; `copied` when it stands there itself."""
+    """The place in the file that a token comes from; `copied` says that it stands there itself."""
 
     start: int
     end: int

@@ -41,7 +41,7 @@ def mask(text: str, stream: Sequence[Token] | None = None) -> str:
 
 
 def blank(text: str) -> str:
-    """As many blanks as `text` has characters; newlines stay."""
+    """Returns as many blanks as `text` has characters; newlines stay."""
     return "".join("\n" if c == "\n" else " " for c in text)
 
 

@@ -1,4 +1,4 @@
-"""What the grammar could not read, as far as it touches code that matters."""
+"""Finds what the grammar could not read, as far as it touches code that matters."""
 
 from __future__ import annotations
 

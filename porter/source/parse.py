@@ -78,7 +78,7 @@ class Read:
 
 
 def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[str, ...] = ()) -> Read:
-    """As `parse`, with what was read on the way."""
+    """Parses as `parse` does, and returns what was read on the way, too."""
     stream = tokens(source.text)
     preprocessed = preprocess(source, stream, headers=headers, defines=defines)
     reading = Reading(source, preprocessed.expansion, preprocessed_tokens(preprocessed, stream))

@@ -45,7 +45,7 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """What the compiler would see. `skipped` are the extents of branches not taken, `used` the macros expanded.
+    """The source as the compiler sees it. `skipped` are the extents of branches not taken, `used` the macros expanded.
 
     `inclusions` are those of the source and of the headers it comes to, in the order they are met. `changed` is False
     when the text is the source's own; `exhausted` says that the macros wanted more than allowed.

@@ -1,4 +1,4 @@
-"""What a CUDA source defines: the `Program` every later stage reads."""
+"""The definitions of a CUDA source: the `Program` that every later stage reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from porter.source.text import Source, Span
 
 
 class HostForm(StrEnum):
-    """How the file offers its kernels to a caller (shares of real code: docs/design/source.md)."""
+    """The ways in which a file offers its kernels to a caller (shares of real code: docs/design/source.md)."""
 
     TORCH_EXTENSION = "torch extension"  # functions on torch::Tensor, bound by PYBIND11_MODULE or TORCH_LIBRARY
     TORCH_LAUNCHER = "torch launcher"  # functions on torch::Tensor without a binding

@@ -17,7 +17,7 @@ _NOT_A_NAME = TYPES | CV | TYPE_KEYS
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function's head says. `words` are the head's tokens up to, not including, the body's brace."""
+    """The head of a function. `words` are its tokens up to, not including, the body's brace."""
 
     name: str
     scope: tuple[str, ...]
@@ -150,7 +150,7 @@ def _parameter_list(head: Sequence[Token], begin: int) -> tuple[int, int] | None
 
 
 def _operator_list(head: Sequence[Token], index: int) -> tuple[int, int] | None:
-    """As `_parameter_list`, for `operator` at `index`; the first `()` of `operator()(...)` is its name."""
+    """Reads as `_parameter_list` does, for `operator` at `index`; the first `()` of `operator()(...)` is its name."""
     opening = index + 1
     if head[opening].text == "(":
         opening += 2

@@ -1,4 +1,4 @@
-"""Which C++ a source is written in: nvcc takes C++17 unless told otherwise, and no source says what it is told."""
+"""Tells which C++ a source is written in: nvcc takes C++17 unless told otherwise, and no source says what that is."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _LOOK_AHEAD = 400  # tokens read to see what follows a call or template argument
 
 
 class Guess(Enum):
-    """How a name in capitals reads."""
+    """The ways in which a name in capitals reads."""
 
     NAME = auto()  # as any name
     NOTHING = auto()  # as a qualifier, a hint or a pragma: without it the code is C++

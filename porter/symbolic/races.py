@@ -139,7 +139,7 @@ class Order:
         self._knows[np.ix_(lanes, self._in_warp[lanes])] = self._now
 
     def fence(self, mask: Mask) -> None:
-        """What the lanes of `mask` did, and what a barrier put before it, is there for whom they tell."""
+        """Makes what the lanes of `mask` did, and what a barrier put before it, known to those whom they tell."""
         self._now += 1
         for block, thread in self._lanes[[_BLOCK, _THREAD]][:, mask].T.tolist():
             self._fenced[thread] = self._now

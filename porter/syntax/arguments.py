@@ -1,4 +1,4 @@
-"""What stands in brackets: the arguments of calls and launches, and braces."""
+"""Reads what stands in brackets: the arguments of calls and launches, and braces."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ArgumentReader(PrimaryReader):
             self.in_angles = outer
 
     def macro_arguments(self) -> tuple[Expression, ...]:
-        """As `arguments`, for a macro nobody defines, which may be given statements: a lambda without parameters."""
+        """Reads `arguments` of a macro nobody defines, which may be given statements: a lambda without parameters."""
         mark = self.mark()
         try:
             return self.arguments()

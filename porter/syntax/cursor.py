@@ -22,7 +22,7 @@ class NotReadError(Exception):
 
 @dataclass
 class Scopes:
-    """What names mean, innermost scope last: `type`, `type parameter`, `concept`, `value`, `template` (of a function).
+    """The meanings of names, innermost last: `type`, `type parameter`, `concept`, `value`, `template` (of a function).
 
     An alias of a namespace is taken to be the same in the whole program, as is what a using brings into scope.
     """
@@ -152,7 +152,7 @@ class Cursor:
         return False
 
     def problem(self, reason: str) -> NotReadError:
-        """That the words here do not read."""
+        """Returns the error which says that the words here do not read."""
         return NotReadError(reason, self.line)
 
     def skip_bracket(self) -> None:

@@ -153,7 +153,7 @@ class DeclarationReader(DeclaratorReader):
         return Alias(name, kind, (), line)
 
     def used(self, words: list[str]) -> None:
-        """What `using namespace a::b` or `using a::b` brings into scope."""
+        """Brings what `using namespace a::b` or `using a::b` names into scope."""
         parts = [word for word in words if word not in ("namespace", "::", "typename")]
         if parts and not self.scopes.meaning(parts[-1]):
             self.scopes.declare(parts[-1], "type" if parts[-1] in BUILT_IN or self.is_type(parts[-1]) else "")

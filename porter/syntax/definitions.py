@@ -1,4 +1,4 @@
-"""What stands outside of bodies: functions, structs, enums, aliases, global variables, namespaces."""
+"""Reads what stands outside of bodies: functions, structs, enums, aliases, global variables, namespaces."""
 
 from __future__ import annotations
 

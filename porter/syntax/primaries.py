@@ -1,4 +1,4 @@
-"""What an expression is made of: literals, names with their templates, conversions, the casts that are words."""
+"""Reads what an expression is made of: literals, names with their templates, conversions, the casts that are words."""
 
 from __future__ import annotations
 

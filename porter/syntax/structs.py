@@ -32,7 +32,7 @@ CLASS_KEYS = ("struct", "class", "union")
 
 @dataclass
 class Found:
-    """What was read so far, of all files."""
+    """Everything that was read so far, of all files."""
 
     functions: list[FunctionTree] = field(default_factory=list)
     structs: list[StructTree] = field(default_factory=list)

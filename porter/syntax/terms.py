@@ -1,4 +1,4 @@
-"""What an expression is made of."""
+"""The terms that an expression is made of."""
 
 from __future__ import annotations
 

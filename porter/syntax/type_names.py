@@ -52,7 +52,7 @@ NOT_A_NAME = frozenset((
 
 @dataclass(frozen=True, slots=True)
 class Specifiers:
-    """What stands before a declarator: a type without pointers, and the words beside it."""
+    """The part before a declarator: a type without pointers, and the words beside it."""
 
     type: TypeName
     words: frozenset[str]

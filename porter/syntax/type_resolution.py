@@ -1,8 +1,8 @@
-"""What a type named in a program is: typedefs, alias templates, members of classes and traits followed to the end.
+"""Finds what a type named in a program is: follows typedefs, alias templates, members of classes and traits to the end.
 
-The one place that answers this question for contracts. An answer is a built-in type by its canonical name, a class, or
-None where the program does not say: a name of a header that is not at hand, a member of a template's parameter, a
-trait that is not known. None is never guessed at.
+This is the one place that answers the question for contracts. An answer is a built-in type by its canonical name, a
+class, or None where the program does not say: a name of a header that is not at hand, a member of a template's
+parameter, a trait that is not known. None is never guessed at.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class Types:
 
     @cached_property
     def _aliases(self) -> Mapping[tuple[str, ...], tuple[Alias, ...]]:
-        """Those of namespaces, by all of their name."""
+        """Returns the aliases of namespaces, by all of their name."""
         found: dict[tuple[str, ...], tuple[Alias, ...]] = {}
         for alias in self.unit.aliases:
             full = (*alias.scope, alias.name)

@@ -1,4 +1,4 @@
-"""What the standard library and PyTorch make of types: functions from types to types, and questions about types."""
+"""Computes what the standard library and PyTorch make of types: functions from types to types, questions about them."""
 
 from __future__ import annotations
 

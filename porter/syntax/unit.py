@@ -1,4 +1,4 @@
-"""What a CUDA source and its local headers define, with bodies as trees."""
+"""The definitions of a CUDA source and its local headers, with bodies as trees."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Unit:
 
     @staticmethod
     def _of_path(variables: tuple[Variable, ...], path: tuple[str, ...]) -> list[Variable]:
-        """Those whose qualified name ends with `path`."""
+        """Returns the variables whose qualified name ends with `path`."""
         return [v for v in variables if (*v.scope, *v.name.split("::"))[-len(path) :] == path]
 
     @cached_property

@@ -55,7 +55,7 @@ class Words:
 def translation_unit(
     source: Source, headers: tuple[Source, ...], defines: tuple[str, ...], behind: tuple[Source, ...]
 ) -> tuple[Words, ...]:
-    """As `expanded`; the latest are remembered."""
+    """Returns what `expanded` returns; the latest are remembered."""
     return expanded(source, headers, defines, behind)
 
 

@@ -1,1 +1,1 @@
-"""What a vendor's tests inherit; needs pytest."""
+"""The test classes that a vendor's tests inherit; they need pytest."""

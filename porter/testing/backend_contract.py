@@ -1,4 +1,4 @@
-"""What every backend must hold to, as a test class to inherit:
+"""Tests what every backend must hold to. A backend's own tests inherit the class:
 
 from porter.testing.backend_contract import BackendContract
 
@@ -162,7 +162,7 @@ class BackendContract:
                 assert tuned is None or [file.name for file in tuned] == [file.name for file in files]
 
     def test_its_rules_say_what_they_did_and_change_something(self, backend: Backend, program: Program) -> None:
-        """What changes nothing is no candidate, and what has no name cannot be told apart in a report."""
+        """A rewrite that changes nothing is no candidate, and one that has no name cannot be told apart in a report."""
         for port in self._ports(backend, program):
             for one in backend.rewrites(port.files):
                 assert one.rule

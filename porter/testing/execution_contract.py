@@ -1,4 +1,4 @@
-"""What ports must do when they run, as a test class to inherit beside `BackendContract`; it takes a C++ compiler."""
+"""Tests what ports must do when they run: a test class to inherit beside `BackendContract`; it takes a C++ compiler."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ExecutionContract:
 
     @pytest.fixture
     def cache(self) -> Path:
-        """Where builds are kept: the user's cache."""
+        """Returns the folder where builds are kept: the user's cache."""
         return cache_folder()
 
     @pytest.mark.parametrize("name", sorted(SAMPLES))

@@ -1,1 +1,1 @@
-"""What CUDA says about its warps: which lanes come to a statement, what they exchange without a barrier."""
+"""Reads what CUDA says about its warps: which lanes come to a statement, what they exchange without a barrier."""

@@ -1,4 +1,4 @@
-"""Which threads come to a place: the conditions around it, and what they leave of a warp."""
+"""Finds the threads that come to a place: the conditions around it, and what they leave of a warp."""
 
 from __future__ import annotations
 

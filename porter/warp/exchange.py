@@ -1,4 +1,4 @@
-"""Where the lanes of a warp exchange values through volatile shared memory without a barrier in between."""
+"""Finds where the lanes of a warp exchange values through volatile shared memory without a barrier in between."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from porter.warp.lockstep import LockstepAccess, lockstep_accesses
 
 
 def with_warp_barriers(program: Program, headers: Sequence[Source]) -> tuple[Source, ...]:
-    """Those files, of the source of `program` and its local `headers`, that lack barriers, with them put in."""
+    """Returns those files, of the source of `program` and its local `headers`, that lack barriers, with them put in."""
     programs = (program, *map(parse, dict.fromkeys(headers)))
     return tuple(source for one in programs if (source := _mended(one, [p for p in programs if p is not one])))
 

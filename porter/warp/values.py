@@ -1,4 +1,4 @@
-"""What is known of an expression: how it depends on the thread's place in its warp, and its value where constant."""
+"""Finds what is known of an expression: how it depends on the thread's place in its warp, its value where constant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WARP_SHIFT = 5
 
 
 class Fact(Flag):
-    """Where a value comes from; a value may have several."""
+    """The origins of a value; a value may have several."""
 
     NONE = 0
     VARIES = auto()  # may differ between threads

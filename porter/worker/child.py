@@ -37,7 +37,7 @@ _DEADLY = {
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """Why a process gave no answer."""
+    """The reason why a process gave no answer."""
 
     kind: FaultKind
     message: str
@@ -226,7 +226,7 @@ class _Pipe:
                 left = left[os.write(self._to, left) :]
 
     def read(self, count: int, /) -> bytes:
-        """As many bytes; fewer where the other side has closed its end."""
+        """Returns `count` bytes; fewer where the other side has closed its end."""
         parts, left = list[bytes](), count
         while left:
             self._wait(self._readable)

@@ -1,4 +1,4 @@
-"""What a worker sees of the machine."""
+"""Decides what a worker sees of the machine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What passes between porter and a worker: frames, a length and as many bytes.
+"""Writes and reads the frames that pass between porter and a worker: a length and as many bytes.
 
-A task goes in pickled. What comes back is not trusted with that: a run as records (`records.py`) and the signatures of
-its launches, a frame each.
+A task goes in pickled. What comes back is not trusted with that: a run comes as records (`records.py`) and the
+signatures of its launches, a frame each.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Task:
 
 
 class Writable(Protocol):
-    """What frames are written to."""
+    """A stream that frames are written to."""
 
     def write(self, payload: bytes, /) -> object:
         """Takes all of it."""
@@ -48,10 +48,10 @@ class Writable(Protocol):
 
 
 class Readable(Protocol):
-    """What frames are read from."""
+    """A stream that frames are read from."""
 
     def read(self, count: int, /) -> bytes:
-        """As many bytes; fewer at the end."""
+        """Returns `count` bytes; fewer at the end."""
 
 
 def write_frame(stream: Writable, payload: bytes) -> None:

@@ -43,7 +43,7 @@ def _loaded(path: Path, builtins: Mapping[str, object], mark: Mark | None) -> Mo
 
 
 class _Siblings:
-    """What `import` means to a module: other files of its folder, each loaded once, else what it meant before."""
+    """Stands for `import` in a module: gives other files of its folder, each loaded once, else what it gave before."""
 
     def __init__(self, main: Path, builtins: Mapping[str, object], mark: Mark | None) -> None:
         self._main = main

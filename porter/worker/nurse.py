@@ -33,7 +33,7 @@ class Program(Protocol):
     """A module whose workers can be born here."""
 
     def prepare(self) -> None:
-        """What all of them need, and nobody can spoil."""
+        """Prepares what all workers need, and nobody can spoil."""
 
     def serve(self, arguments: list[str]) -> None:
         """Answers frames of standard input on standard output until there are no more."""

@@ -33,7 +33,7 @@ _HINT = "`porter doctor` starts a worker of each kind and says which cannot be"
 
 
 class _Process(Protocol):
-    """What both `subprocess.Popen` and `Born` have."""
+    """The methods that both `subprocess.Popen` and `Born` have."""
 
     def poll(self) -> int | None: ...
 
@@ -192,7 +192,7 @@ def nursery(module: str, environment: Mapping[str, str]) -> Nursery:
 
 
 def begin(module: str, environment: Mapping[str, str]) -> Future[Nursery]:
-    """That nursery, which is there in seconds: whoever will need it can do something else meanwhile."""
+    """Begins that nursery, which is there in seconds: whoever will need it can do something else meanwhile."""
     key = (module, tuple(sorted(environment.items())), os.getpid())
     with unbroken(), _BEGINNING:
         begun = _BEGUN.get(key)

@@ -1,4 +1,4 @@
-"""How the Python of a worker is started: closed to the environment, with the packages that this process has."""
+"""Makes the command for the Python of a worker: closed to the environment, with the packages that this process has."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _SHARED = ("torch", "numpy")
 
 
 def prepare() -> None:
-    """What all nurseries import. The environment of one counts for what is imported later, such as Triton."""
+    """Imports what all nurseries share. The environment of one counts for what is imported later, such as Triton."""
     for name in _SHARED:
         importlib.import_module(name)
 

@@ -61,7 +61,7 @@ _BITS = {scalar: 1 if scalar is Scalar.BOOL else int(scalar.value.lstrip("iubf")
 
 
 class Space(StrEnum):
-    """Whose memory it is: all threads' of the launch, a block's, or one thread's."""
+    """The kinds of memory by owner: all threads of the launch, a block, or one thread."""
 
     GLOBAL = "global"
     SHARED = "shared"

@@ -73,7 +73,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class ExportedGraph:
-    """What a module computes at the sizes of one export; `held` are inputs that are numbers, each with its value."""
+    """The computation of a module at the sizes of one export; `held` are inputs that are numbers, with their values."""
 
     given: tuple[Given, ...]
     held: tuple[str, ...]

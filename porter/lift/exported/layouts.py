@@ -273,7 +273,7 @@ def filled(call: Call) -> Results:
 
 
 def asserted(_: Call) -> Results:
-    """What holds at the sizes and types of the export: nothing is computed."""
+    """Takes an assertion, which holds at the sizes and types of the export: nothing is computed."""
     return ()
 
 

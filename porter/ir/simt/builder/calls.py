@@ -420,7 +420,7 @@ def moved_on(b: Builder, target: Place, before: Fields, node: Update) -> RValue 
 
 
 def followed(b: Builder, held: Place, line: int, operator: str) -> Place | None:
-    """What `*a` or `a->` leads to of a struct that defines it; None for one that does not."""
+    """Returns what `*a` or `a->` leads to of a struct that defines it; None for one that does not."""
     type_ = access.place_type(held)
     own = inlining.methods(b, type_, f"operator{operator}") if isinstance(type_, Record) else ()
     fitting = tuple(m for m in own if not m.parameters)

@@ -202,7 +202,7 @@ def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
 
 
 def _matched(b: Builder, mask: Number, value: Number) -> Number:
-    """Which lanes hold the same number, of floats the same bits."""
+    """Returns which lanes hold the same number, of floats the same bits."""
     held = resolve.scalar_of(b, value, 0)
     bits = _WORDS.get(held, held)
     word = value.value if bits is held else b.emitter.emit("bitcast", (value.value,), bits)
