@@ -1,4 +1,4 @@
-"""What a programmer of a target must know before the first line: a backend's `brief.md.j2`, made for one device."""
+"""Writes what a programmer of a target must know before the first line: a backend's `brief.md.j2`, for one device."""
 
 from __future__ import annotations
 

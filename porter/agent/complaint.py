@@ -1,4 +1,4 @@
-"""What is wrong with a reply, in words for the model that wrote it. None of these is ever taken for "no change"."""
+"""Tells a model what is wrong with its reply. None of these complaints is ever taken for "no change"."""
 
 from __future__ import annotations
 
@@ -44,4 +44,4 @@ class OutsideBlockError(ReplyError):
 
 
 class NothingNewError(ReplyError):
-    """What it makes is what was there, or was tried before."""
+    """It makes what was there already, or was tried before."""

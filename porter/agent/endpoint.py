@@ -82,7 +82,7 @@ class Endpoint:
 
     @contextmanager
     def _named_failures(self, read: Usage) -> Iterator[None]:
-        """What the client raises, as ours; `from None`, since its exceptions hold the request with its headers."""
+        """Raises the client's errors as ours; `from None`, since its exceptions hold the request with its headers."""
         try:
             yield
         except openai.APIStatusError as error:

@@ -1,4 +1,4 @@
-"""What models have cost, and the limits that hold before a question is asked."""
+"""Counts what models have cost, and keeps the limits that hold before a question is asked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from porter.agent.question import Answer, Question, Usage, estimated_tokens
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in whatever currency the budget is in."""
+    """The prices of a million tokens, in whatever currency the budget is in."""
 
     input_per_million: float = 0.0
     output_per_million: float = 0.0

@@ -1,4 +1,4 @@
-"""Which model, how it is asked, what it may cost: all that a command line can say of it. The key is not among it."""
+"""Holds what a command line says of a model: its name, how it is asked, what it may cost. The key is not among it."""
 
 from __future__ import annotations
 

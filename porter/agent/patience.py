@@ -14,7 +14,7 @@ from porter.agent.question import Answer, Question
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How often a question is tried, and the pauses: `first_s`, doubled each time up to `longest_s`.
+    """The number of tries at a question, and the pauses: `first_s`, doubled each time up to `longest_s`.
 
     A server that asks for a longer pause than `longest_s` is not waited for. After `silent` questions in a row to
     which no try brought an answer the endpoint counts as gone, and is not asked again before the run is resumed.

@@ -39,7 +39,7 @@ _FENCES = {"py": "python", "cu": "cuda", "cpp": "cpp", "maca": "cpp", "cc": "cpp
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a prompt is made of. `current` is what is to be made better, or mended where it is not right.
+    """The material of a prompt. `current` is what is to be made better, or mended where it is not right.
 
     `idea` is what is to be done, where that is decided already; `talk` what was said since: replies that were of no
     use, and what was wrong with them.

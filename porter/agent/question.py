@@ -1,4 +1,4 @@
-"""What is asked of a language model and what comes back. A question's identity is all that decides its answer."""
+"""Defines questions to a language model, and its answers. A question's identity is all that decides its answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """Who speaks."""
+    """The speaker of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -34,7 +34,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How an answer is drawn; the defaults are those of Kernel-Smith (arXiv 2603.28342)."""
+    """The way an answer is drawn; the defaults are those of Kernel-Smith (arXiv 2603.28342)."""
 
     temperature: float = 0.6
     top_p: float = 0.95
@@ -89,7 +89,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model wrote: untrusted text. `tries` says what happened to tries that came to nothing before."""
+    """The text that a model wrote: it is untrusted. `tries` says what happened to tries that came to nothing before."""
 
     text: str
     ending: Ending = Ending.COMPLETE

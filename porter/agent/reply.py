@@ -55,7 +55,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a reply asks for; `idea` is what it says of it, one line."""
+    """The changes that a reply asks for; `idea` is what it says of them, in one line."""
 
     changes: tuple[Block | Swap, ...]
     idea: str

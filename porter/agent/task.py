@@ -1,4 +1,4 @@
-"""What a search is about, as a model is told it: texts only, the same in every prompt of a run."""
+"""Tells a model what a search is about, in texts only, which are the same in every prompt of a run."""
 
 from __future__ import annotations
 

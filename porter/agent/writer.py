@@ -19,7 +19,7 @@ from porter.evolve.proposer import Exchange
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a model is asked: `context_tokens` is the most it reads, `corrections` how often a reply may be put right."""
+    """The way to ask a model: it reads `context_tokens` at most, and a reply may be put right `corrections` times."""
 
     model: str
     sampling: Sampling

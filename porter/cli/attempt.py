@@ -1,4 +1,4 @@
-"""What one command line does with all of its sources: migrate, write, show; and the exit code of the whole."""
+"""Does what one command line asks of all its sources: migrates, writes, shows; and gives the exit code of the whole."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where output goes, and whether it may replace files porter did not write."""
+    """The folder where output goes, and whether it may replace files porter did not write."""
 
     folder: Path
     force: bool

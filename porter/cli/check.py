@@ -39,12 +39,12 @@ class Checked:
 
     @property
     def errors(self) -> int:
-        """How many errors the project does not allow."""
+        """Returns how many errors the project does not allow."""
         return self._count(Severity.ERROR)
 
     @property
     def counts(self) -> dict[Severity, int]:
-        """How many findings of each severity the project does not allow."""
+        """Returns how many findings of each severity the project does not allow."""
         return {severity: self._count(severity) for severity in Severity}
 
     def _count(self, severity: Severity) -> int:
@@ -113,7 +113,7 @@ def _summary(found: Sequence[Checked]) -> Text:
 
 
 def _document(found: Sequence[Checked]) -> Json:
-    """What was found in each source; the errors that the project does not allow decide the exit code."""
+    """Returns what was found in each source; the errors that the project does not allow decide the exit code."""
     return {
         "checks": [
             {

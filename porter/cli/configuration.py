@@ -1,4 +1,4 @@
-"""What a project says once instead of on every command line: `porter.toml`, or `[tool.porter]` in `pyproject.toml`.
+"""Reads what a project says once, not on every command line: `porter.toml`, or `[tool.porter]` in `pyproject.toml`.
 
 A key is an option without its dashes and holds for every command that has it; a table named after a command holds for
 that command alone. `allow` lists the findings that the project accepts, each with its reason.
@@ -29,7 +29,7 @@ _ON_DISK = ("FILE", "DIR")  # what paths are called in the help of an option
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What `file` says; nothing where there is none."""
+    """The configuration in `file`; it is empty where there is none."""
 
     file: Path | None = None
     table: Mapping[str, Value] | None = None
@@ -85,7 +85,7 @@ class Configuration:
 
 
 def find_configuration(folder: Path) -> Configuration:
-    """What stands in the nearest `porter.toml`, or `pyproject.toml` with a table `[tool.porter]`, at `folder` or above.
+    """Reads the nearest `porter.toml`, or `pyproject.toml` with a table `[tool.porter]`, at `folder` or above.
 
     Raises `InputError` for a file that is no TOML.
     """

@@ -1,4 +1,4 @@
-"""Where a command's output goes: the result to stdout, progress and errors to stderr, all of it JSON with `--json`."""
+"""Writes a command's output: the result to stdout, progress and errors to stderr, all of it JSON with `--json`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Console:
 
     @property
     def view(self) -> View:
-        """How much of a result people are shown: as wide as their terminal; in a pipe nothing is cut."""
+        """Returns how much of a result people are shown: as wide as their terminal; in a pipe nothing is cut."""
         from porter.report.view import Detail, View
 
         detail = Detail.QUIET if self.quiet else Detail.VERBOSE if self.verbose else Detail.NORMAL

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """How it is printed."""
+    """The format in which a stage is printed."""
 
     TEXT = "text"
     JSON = "json"

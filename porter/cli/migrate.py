@@ -107,7 +107,7 @@ def migrate(
 def _wishes(
     asked: list[MigrateOptions], build: Build, searching: Searching, rounds: int, seed: int | None, console: Console
 ) -> tuple[Wish, ...]:
-    """What is wanted of each source, a target each; times are taken where there is a device."""
+    """Returns the wishes for each source, one for each target; times are taken where there is a device."""
     from porter.cli.attempt import Wish
     from porter.evolve.run import choosing
     from porter.native.place import missing_device

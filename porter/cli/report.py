@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ReportFormat(StrEnum):
-    """How a report is written."""
+    """The format in which a report is written."""
 
     TEXT = "text"
     MARKDOWN = "markdown"

@@ -120,7 +120,7 @@ JobsOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What a search may spend, as the command line says it."""
+    """The limits on what a search may spend, as the command line says them."""
 
     rounds: int
     evaluations: int | None
@@ -129,7 +129,7 @@ class Spending:
     patience: int | None
 
     def budget(self) -> Budget:
-        """As a search takes it."""
+        """Returns the limits as a search takes them."""
         from porter.evolve.budget import Budget
 
         return Budget(self.rounds, self.evaluations, self.seconds, self.tokens, self.patience)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Searching:
-    """How a search goes; how many rounds it has, and its seed, each command says itself."""
+    """The options of a search; how many rounds it has, and its seed, each command says itself."""
 
     evaluations: EvaluationsOption = None
     seconds: SecondsOption = None

@@ -1,4 +1,4 @@
-"""What a candidate has to be before it is run: of its language, and breaking no rule that its text shows."""
+"""Decides whether a candidate is run: it has to be of its language, and break no rule that its text shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what was timed does its work each time, or looks first whether its answer is there already.
+"""Tells whether what was timed does its work each time, or looks first whether its answer is there already.
 
 Samples replay the same graphs on the same contents, so a kernel that compares a few elements with what it left may end
 early in all of them. Where contents are new and outputs hold nothing, it cannot: there it may not take much longer.

@@ -26,7 +26,7 @@ _LEAST_ULPS, _NARROW_ULPS, _NARROW = 64.0, 8.0, 2.0**-11
 
 
 def _none(_sizes: Mapping[str, int]) -> None:
-    """What is no class is not built."""
+    """Returns None: what is no class is not built."""
 
 
 @dataclass(frozen=True)

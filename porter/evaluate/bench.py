@@ -1,4 +1,4 @@
-"""Where CUDA and MACA sources are built and executed on the CPU."""
+"""Builds CUDA and MACA sources, and executes them on the CPU."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""How a candidate's function is called: with all arguments of the contract, or with inputs, for which it returns more.
+"""Calls a candidate's function with all arguments of the contract, or with inputs, where it returns the outputs.
 
-Its parameters say which: by their names where these are the contract's, else by their number. What takes all arguments
-writes the outputs, as ports do; what takes the inputs, with or without the numbers among them, returns the outputs in
-the contract's order. Backends know nothing of it: arguments go, results come back in their places.
+The function's parameters say which: by their names where these are the contract's, else by their number. A function
+that takes all arguments writes the outputs, as ports do; one that takes the inputs, with or without the numbers among
+them, returns the outputs in the contract's order. Backends know nothing of it: arguments go, results come back in their
+places.
 """
 
 from __future__ import annotations

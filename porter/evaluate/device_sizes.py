@@ -1,4 +1,4 @@
-"""What a candidate's host code asks for at sizes for a device, and where that can be executed.
+"""Finds what a candidate's host code asks for at sizes for a device, and where that can be executed.
 
 Nothing is executed at these sizes: host code alone is run there. A kernel, a value that is compiled into one, or a side
 of a branch of host code that no workload has is looked for at smaller sizes, and executed at the smallest that have it
@@ -41,9 +41,9 @@ _USUAL_ELEMENTS = 4_096  # of the workload whose sizes are kept where they will 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a rehearsed call showed that nothing executed has, and the sizes that it was seen at.
+    """Something that a rehearsed call showed and nothing executed has, and the sizes at which it was seen.
 
-    What `stops` growing is only seen to be right where a call is larger than what is as large as it will be.
+    Where it `stops` growing, it is only seen to be right in a call that is larger than the first at which it stops.
     """
 
     candidate: Candidate

@@ -1,4 +1,4 @@
-"""Where a verdict was made: what another machine would need to make the same."""
+"""Records where a verdict was made: what another machine would need to make the same."""
 
 from __future__ import annotations
 

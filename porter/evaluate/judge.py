@@ -107,7 +107,7 @@ def judge(
 
 
 class _Trial:
-    """What came of the runs so far: comparisons, whether a kernel was launched, and what has to be said."""
+    """The runs so far and what came of them: comparisons, whether a kernel was launched, and what has to be said."""
 
     def __init__(self, reference: Reference, schedules: Sequence[Schedule], *, is_trusted: bool) -> None:
         self.reference = reference

@@ -1,4 +1,4 @@
-"""What a candidate is judged on that its author cannot know: fresh seeds, other distributions, sizes at the edge."""
+"""Draws what a candidate is judged on, unknown to its author: fresh seeds, other distributions, sizes at the edge."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _TIED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How workloads of a judgement are drawn: `seed` repeats it.
+    """The rules by which workloads of a judgement are drawn; the same `seed` draws the same ones.
 
-    `fixed` are sizes that the user chose, `edges` whether those he did not may be one or none. Of element types that an
+    `fixed` are sizes that the user chose, `edges` whether the others may be one or none. Of element types that an
     original dispatches over `dtypes` are those that the candidate is for, all where it is empty.
     """
 

@@ -1,4 +1,4 @@
-"""Which of an entry's kernels were compared: those that its workloads launched."""
+"""Tells which of an entry's kernels were compared: those that its workloads launched."""
 
 from __future__ import annotations
 

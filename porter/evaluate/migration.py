@@ -1,4 +1,4 @@
-"""What is asked of a migration, and what comes of it."""
+"""Defines what is asked of a migration, and what comes of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from porter.source.text import Source
 
 @dataclass(frozen=True, slots=True)
 class MigrateOptions:
-    """What the user asked for. `sizes` answers open questions of the contract; `contract` replaces the drafted one.
+    """The user's options. `sizes` answers open questions of the contract; `contract` replaces the drafted one.
 
     `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
     may have written is called by `entry`, where that is not empty, and judged on what `seed` draws. What is `timed` is

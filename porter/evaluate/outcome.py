@@ -12,7 +12,7 @@ from porter.simt.job import Fault
 
 
 class Fidelity(StrEnum):
-    """How a result was obtained; results of different fidelity are never compared."""
+    """The way in which a result was obtained; results of different fidelity are never compared."""
 
     NATIVE = "native"
     PROXY = "proxy"

@@ -30,7 +30,7 @@ Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified | Refused
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function can be called with: its parameters, of which the first `required` have no default.
+    """The arguments that a function can be called with: its parameters, of which the first `required` have no default.
 
     `variadic` says that it takes any number beyond them. One that `is_class` is built first, and takes inputs.
     """

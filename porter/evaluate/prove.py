@@ -44,7 +44,7 @@ _IN_BRIEF = "the original is too slow here (--limit, --size), and short runs sho
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of an entry, and what was seen of the original on the way.
+    """The outcome of an entry, and what was seen of the original on the way.
 
     `damned` says that running showed the original itself to be wrong; `apart` are the proofs of single choices of an
     argument at which it is, where it is not at the others.
@@ -353,7 +353,7 @@ def _whole(port: Candidates) -> Candidates:
 def _outcome(
     reference: Reference, port: Candidates, device: DeviceSizes | None = None, *, is_trusted: bool = True
 ) -> Outcome:
-    """What comes of the port on the workloads; with `device` its host code is run at sizes for one as well."""
+    """Returns what comes of the port on the workloads; with `device` its host code is run at sizes for one as well."""
     if not isinstance(port, tuple):
         return port
     outcome = judge(reference, port, is_trusted=is_trusted)

@@ -1,4 +1,4 @@
-"""Which entries an error of the port concerns: those that reach the function it lies in."""
+"""Tells which entries an error of the port concerns: those that reach the function it lies in."""
 
 from __future__ import annotations
 

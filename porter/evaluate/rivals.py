@@ -1,4 +1,4 @@
-"""What a candidate is timed beside, and who says what is right at sizes that nobody emulates."""
+"""Names what a candidate is timed beside, and who says what is right at sizes that nobody emulates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast an entry is, beside what it is compared with; there is a time only where a correct run is."""
+"""Says how fast an entry is, beside what it is compared with; there is a time only where a correct run is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from porter.measure.timing import Timing
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a candidate was timed beside: `cuda` is the original under nvcc, `pytorch` a reference as it stands.
+    """A baseline timed beside a candidate: `cuda` is the original under nvcc, `pytorch` a reference as it stands.
 
     `ratio` is the candidate's time over the baseline's, block by block.
     """

@@ -25,7 +25,7 @@ from porter.registry import find_backend
 
 @dataclass(frozen=True)
 class Subject:
-    """What is timed: a port of `original`, which is empty for a candidate of something else, and what it meets."""
+    """The subject of a timing: a port of `original`, empty for a candidate of something else, and what it meets."""
 
     port: Port
     original: Side

@@ -1,4 +1,4 @@
-"""What a candidate of a standard that is no CUDA is timed beside: a Python reference itself, eager and compiled."""
+"""Names what a candidate held to no CUDA is timed beside: a Python reference itself, eager and compiled."""
 
 from __future__ import annotations
 

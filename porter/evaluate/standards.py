@@ -1,4 +1,4 @@
-"""What `--against` names: a CUDA source, or a standard that is none."""
+"""Opens what `--against` names: a CUDA source, or a standard that is none."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class _Unfit(Exception):  # noqa: N818 - no error: a reason to have no time
 
 @dataclass(frozen=True)
 class Ready:
-    """What can be timed on `given`; a call makes `made_bytes` of outputs. `without` says which baselines cannot.
+    """The baselines that can be timed on `given`; a call makes `made_bytes` of outputs. `without` says which cannot.
 
     `fresh` are the answers to inputs `anew`, which no arm has seen.
     """
@@ -222,7 +222,7 @@ class Stopwatch:
     def _again(
         self, entries: Sequence[Timed], arms: Sequence[Prepared], found: Interleaved, ready: Ready
     ) -> tuple[tuple[Run, ...], ...]:
-        """What was timed gets inputs that nobody has seen. Raises where the candidate was timed at less work."""
+        """Gives what was timed inputs that nobody has seen. Raises where the candidate was timed at less work."""
         given = ready.anew
         candidate, arm = entries[0], arms[0]
         first, *others = sets_to_look_at(arm.sets, ready.made_bytes, self._draw)

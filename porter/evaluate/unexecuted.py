@@ -1,6 +1,6 @@
-"""What no workload executed: named in the verdict, which is none where it is too much.
+"""Names in the verdict what no workload executed; where that is too much, there is no verdict.
 
-Counted are the sides of branches (`porter/branch_coverage.py`) of the original and of its port, but for those that end
+It counts the sides of branches (`porter/branch_coverage.py`) of the original and of its port, but for those that end
 in an error, those that the compiler finds unreachable, and those behind a side that is counted itself.
 """
 

@@ -1,4 +1,4 @@
-"""What is said of a candidate that was held to a standard."""
+"""Defines what is said of a candidate that was held to a standard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all migrations share, built before the first: precompiled headers and the executor, for every kind of build."""
+"""Builds what all migrations share before the first: precompiled headers and the executor, for every kind of build."""
 
 from __future__ import annotations
 

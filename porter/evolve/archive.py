@@ -15,7 +15,7 @@ _MOST_FAILURES = 16
 
 
 class Added(IntEnum):
-    """What an archive made of a candidate; false where it did not take it."""
+    """The answer of an archive to a candidate; it is false where the archive did not take it."""
 
     NO = 0
     BETTER = 1  # in place of the elite of its cell
@@ -24,7 +24,7 @@ class Added(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a candidate was taken, and why."""
+    """The decision whether a candidate was taken, and why."""
 
     added: Added
     because: str

@@ -1,4 +1,4 @@
-"""Which proposer is asked: the one that seems to pay, as often as it may be the best (Thompson sampling)."""
+"""Chooses the proposer that is asked: the one that seems to pay, as often as it may be the best (Thompson sampling)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FADING = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What is known of a proposer before the run: candidates that paid, and that did not, in runs of the category."""
+    """The knowledge of a proposer before the run: candidates that paid, and that did not, in runs of the category."""
 
     proposer: str
     paid: float

@@ -1,4 +1,4 @@
-"""How long a search goes on, and why it ends."""
+"""Limits how long a search goes on, and tells why it ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a search has spent so far, and how long nothing has been better.
+    """The spending of a search so far, and how long nothing has been better.
 
     `seconds` are those of the journal, not of this machine's clock now: a replayed search ends where it ended.
     """
@@ -22,7 +22,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a search may spend; None is no limit.
+    """The limits on what a search may spend; None is no limit.
 
     `stale_rounds` is the model of improvement: after that many rounds of which none was better beyond noise, it is no
     longer expected that one will be. To measure a champion again is part of measuring it, and costs no evaluation here.

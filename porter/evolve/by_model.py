@@ -43,7 +43,7 @@ _MENDABLE = (Refused, NotBuilt, Crashed, Wrong)  # with anything else there is n
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who is asked for a port: `models`, within so many `tokens`; `tell` hears at once of what they fail to do."""
+    """The `models` that are asked for a port, within so many `tokens`; `tell` hears at once of what they fail to do."""
 
     models: Profile
     tokens: int | None

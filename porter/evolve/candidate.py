@@ -19,7 +19,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who proposed it, of which candidates (by digest) it was made, and in words what was done to them."""
+    """The origin of a candidate: its proposer, its parents by their digests, and in words what was done to them."""
 
     proposer: str
     parents: tuple[str, ...] = ()

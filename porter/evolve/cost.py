@@ -1,4 +1,4 @@
-"""What a candidate costs by a model of its target: it ranks where no device can, and is no time."""
+"""Says what a candidate costs by a model of its target: it ranks where no device can, and is no time."""
 
 from __future__ import annotations
 

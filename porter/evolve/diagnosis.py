@@ -1,4 +1,4 @@
-"""Where candidates are scored, what has to move there, and what a candidate moves: numbers for whoever proposes."""
+"""Counts what has to move where candidates are scored, and what a candidate moves: numbers for whoever proposes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def scored_sizes(
 
 
 def diagnosis(contract: Contract, workload: Workload, cost: Cost) -> str:
-    """What a call launches and moves, against what it has to, a line for each launch."""
+    """Tells what a call launches and moves, against what it has to, with a line for each launch."""
     needed = _needed(contract, workload) + cost.returned_bytes
     count = len(cost.launches)
     launches = f"{count} launch" if count == 1 else f"{count} launches"

@@ -56,7 +56,7 @@ MEASURES = {fidelity: measure for measure, fidelity in _MEASURED.items()}
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """How good a right candidate is: `said` tells what the score comes of, or why there is none.
+    """The score of a right candidate: `said` tells what the score comes of, or why there is none.
 
     `built` is the digest of what the compiler made of it, where that is known; `times` and `costs` are those of each
     workload, where there are any.

@@ -1,4 +1,4 @@
-"""What happens in a search, in the order in which it counts. The state of a search is a fold over these.
+"""Defines the events of a search, in the order in which they count. The state of a search is a fold over them.
 
     Opened Granted                          what is declared, and what may be spent
     Asked                                   a request went to a proposer that takes its time: others go on meanwhile
@@ -40,7 +40,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What may be spent from now on, counted from the beginning."""
+    """The budget that may be spent from now on, counted from the beginning."""
 
     budget: Budget
 
@@ -63,7 +63,7 @@ class Waited:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What came of request `step`, less what was known already or is no files that can be kept."""
+    """The answer to request `step`, less what was known already or cannot be kept as files."""
 
     step: int
     round: int

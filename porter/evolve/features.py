@@ -8,7 +8,7 @@ from porter.evolve.axis import Axis
 
 
 class Memory(IntEnum):
-    """What a kernel does to get at its data; the highest that applies."""
+    """The way in which a kernel gets at its data: the highest that applies."""
 
     PLAIN = 0  # an access an element
     WIDE = 1  # several neighbouring elements an access
@@ -17,7 +17,7 @@ class Memory(IntEnum):
 
 
 class Parallel(IntEnum):
-    """How the work is cut; the highest that applies."""
+    """The way in which the work is cut: the highest that applies."""
 
     ELEMENT = 0  # lanes work for themselves, once
     LOOP = 1  # lanes work for themselves, in turns
@@ -26,7 +26,7 @@ class Parallel(IntEnum):
 
 
 class Family(IntEnum):
-    """What is computed; the highest that applies."""
+    """The kind of what is computed: the highest that applies."""
 
     MAP = 0
     REDUCTION = 1

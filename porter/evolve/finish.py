@@ -1,4 +1,4 @@
-"""What a search found in the place of the port that it began with: proven as a port is, and timed beside that."""
+"""Puts what a search found in the place of the port that it began with: proven as a port is, and timed beside that."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _timed(migration: Migration, seed: Port | None, options: MigrateOptions, pro
 
 @dataclass(frozen=True)
 class _Beside:
-    """Who meets what `port.meet` names meets the port of `port` besides; its files are there as long as `kept`."""
+    """Adds the port of `port` to the rivals that `port.meet` names; its files are there as long as `kept`."""
 
     port: Subject
     options: MigrateOptions

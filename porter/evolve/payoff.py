@@ -1,4 +1,4 @@
-"""What proposers, and each of their rules, made of what they were asked for."""
+"""Counts what proposers, and each of their rules, made of what they were asked for."""
 
 from __future__ import annotations
 

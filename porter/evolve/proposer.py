@@ -1,4 +1,4 @@
-"""What proposes candidates: one protocol for a walk through a space of schedules, rewriting, a model, a plan."""
+"""Defines the protocol of all that propose: a walk through a space of schedules, rewriting, a model, a plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a proposer is asked for: `count` candidates, with all that a choice may depend on.
+    """A request to a proposer for `count` candidates, with all that a choice may depend on.
 
     `parents` are right ones: first the one that was drawn to be made better, then the best others, then those of other
     regions of the archive. `failures` are those that lately came to nothing and may be repaired, the newest first.
@@ -44,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What `model` was asked, what it answered, how many tokens both were and what they cost.
+    """An exchange with `model`: what it was asked, what it answered, how many tokens both were and what they cost.
 
     One without a prompt asks nothing: its reply says what happened between exchanges.
     """
@@ -58,7 +58,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a proposer leaves in the journal besides candidates: its exchanges with a model, and its memory.
+    """The things that a proposer leaves in the journal besides candidates: its exchanges with a model, and its memory.
 
     The memory is a document of the proposer's own (a plan, say), which the next request brings back, in a resumed run,
     too. `over` says why it has nothing more to give in this run: it is not asked again before the run is resumed.
@@ -70,7 +70,7 @@ class Account:
 
     @property
     def tokens(self) -> int:
-        """Of all exchanges."""
+        """Returns the tokens of all exchanges."""
         return sum(exchange.tokens for exchange in self.exchanges)
 
     @property

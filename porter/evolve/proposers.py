@@ -1,4 +1,4 @@
-"""Who proposes in a run: schedules, rules, a plan, and where some are named language models."""
+"""Makes the proposers of a run: schedules, rules, a plan, and where some are named, language models."""
 
 from __future__ import annotations
 

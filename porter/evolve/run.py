@@ -50,7 +50,7 @@ def _say_nothing(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How long to search, from which seed, on how many islands; `jobs` candidates are evaluated at once.
+    """The budget of a search, its seed and its number of islands; `jobs` candidates are evaluated at once.
 
     Without a `model` candidates come of schedules and of a plan by rules. With `again` a search of the same port that
     is there already goes on, and gives way where it is of another. `tell` hears of what a model fails to do, at once.
@@ -83,7 +83,7 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class Improved:
-    """What a search came to: the run's folder, why it ended, the best candidate, and what that was found from."""
+    """The result of a search: its folder, why it ended, the best candidate, and the seed that this was found from."""
 
     folder: Path
     ended: str

@@ -1,4 +1,4 @@
-"""What evaluating a candidate gives a search: whether it is right, how good it is, where in the archive it belongs."""
+"""Defines what an evaluation tells a search: whether a candidate is right, how good it is, its place in the archive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Measure(StrEnum):
-    """What a score is of. Scores of different measures are never compared."""
+    """The quantity that a score measures. Scores of different measures are never compared."""
 
     NATIVE = "native"  # time on the target's own device
     PROXY = "proxy"  # time of a port for another device
@@ -17,7 +17,7 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many times as good as the seed: its time, or modelled cost, over the candidate's; and between what that lies.
+    """A factor over the seed: the seed's time, or modelled cost, over the candidate's; and between what it lies.
 
     For a time the interval holds the true factor with 95 %; a modelled cost has none: `low == factor == high`.
     """
@@ -46,7 +46,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What came of the candidate `digest`.
+    """The result of evaluating the candidate `digest`.
 
     `outcome` is one of the labels of `porter.evaluate.outcome` (`verified`, `wrong`, ...), `because` its reason. Only
     what is verified has a `score`, and a `cell`: its coordinate on each axis of the archive. `feedback` is what a

@@ -33,7 +33,7 @@ from porter.evolve.store import keepable
 
 
 class Recorder(Protocol):
-    """Where a search writes what happens."""
+    """Writes down what happens in a search."""
 
     def write(self, event: Event, seconds: float) -> None:
         """Append an event."""
@@ -41,7 +41,7 @@ class Recorder(Protocol):
 
 
 class Unrecorded:
-    """Where nobody reads."""
+    """Forgets what happens in a search, where nobody reads it."""
 
     def write(self, event: Event, seconds: float) -> None:
         """Forget an event."""
@@ -111,7 +111,7 @@ class Search:
         return [waiting[digest].candidate for digest in free]
 
     def tell(self, outcomes: Sequence[Scored]) -> None:
-        """What came of candidates that are out. After the end it is no longer heard.
+        """Takes what came of candidates that are out. After the end of the search it is no longer heard.
 
         Raises:
             ValueError: a candidate is not out.
@@ -162,7 +162,7 @@ class Search:
         return self._sorted(asking, self.state.step, offered, account)
 
     def _sorted(self, asking: Asking, step: int, offered: Sequence[Candidate], account: Account) -> Proposed:
-        """What was offered, without what is known by now and what is no files that can be kept."""
+        """Returns what was offered, without candidates that are known by now or whose files cannot be kept."""
         kept = [candidate for candidate in offered if keepable(candidate)]
         new = {candidate.digest: candidate for candidate in kept if not self.state.knows(candidate)}
         return Proposed(

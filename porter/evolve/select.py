@@ -1,4 +1,4 @@
-"""Which candidates a proposer is shown: one to be made better, the best, and some unlike them."""
+"""Selects the candidates that a proposer is shown: one to be made better, the best, and some unlike them."""
 
 from __future__ import annotations
 

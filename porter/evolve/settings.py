@@ -1,4 +1,4 @@
-"""What is declared before a search and holds to its end; the journal's first line."""
+"""Defines the settings of a search: declared before it, they hold to its end, and are the journal's first line."""
 
 from __future__ import annotations
 

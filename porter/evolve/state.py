@@ -190,7 +190,7 @@ class State:
         return next((waiting[one] for one in expected if one in waiting and one in digests), None)
 
     def _free(self) -> tuple[str, ...]:
-        """Who may be asked: not those that have nothing more to give, nor slow ones with enough requests out."""
+        """Returns who may be asked: nobody who has nothing more to give, and no slow one with enough requests out."""
         out = Counter(asking.proposer for asking in self.out.values())
         slow = self.settings.slow
         able = (name for name in self.settings.proposers if name not in self.over)

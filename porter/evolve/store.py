@@ -1,4 +1,4 @@
-"""Where a run keeps what is too long for a line: candidates and texts, each under the digest of its content.
+"""Keeps what is too long for a line of a run's journal: candidates and texts, each under the digest of its content.
 
 candidates/<digest>/<file>     as they are called
 texts/<digest>.txt             prompts, replies, memories

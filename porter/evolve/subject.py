@@ -1,4 +1,4 @@
-"""What a search is about, kept in its own folder: from there it goes on, wherever the user's files have gone.
+"""Keeps the subject of a search in its own folder: the search goes on from there, wherever the user's files have gone.
 
 original/<source>, the local headers it includes, original/contract.toml
 

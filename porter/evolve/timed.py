@@ -64,7 +64,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of a binary, and the files it was made of."""
+    """A known binary: the files that it was made of, and what came of timing it."""
 
     files: tuple[str, ...]
     ranked: Ranked

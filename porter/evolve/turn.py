@@ -28,7 +28,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How many candidates are wanted for an island, and of whom."""
+    """The number of candidates that are wanted for an island, and the proposers that may be asked for them."""
 
     island: int
     count: int

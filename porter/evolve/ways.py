@@ -1,4 +1,4 @@
-"""Which kernels one call launches together: a launcher that chooses between kernels launches one of them, and not both.
+"""Finds the kernels that one call launches together: a launcher that chooses between kernels launches only one of them.
 
 A backend reads the statements of its language, and joins their ways here: one after the other, or one or the other.
 """

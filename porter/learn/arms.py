@@ -1,4 +1,4 @@
-"""Who chooses schedules in the study: draws, porter's own order, and a model that learnt from other operators."""
+"""Chooses schedules in the study: by draws, in porter's own order, by a model that learnt from other operators."""
 
 from __future__ import annotations
 

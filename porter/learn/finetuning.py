@@ -23,7 +23,7 @@ _NOT_LEARNT = -100  # the label of a token that does not count in the loss
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a model is tuned; the defaults are those of Kernel-Smith's kind, one device at a time.
+    """The way a model is tuned; the defaults are those of Kernel-Smith's kind, one device at a time.
 
     Examples longer than `most_tokens` are left out, never cut. With a `lora_rank` only low-rank changes are learnt
     (PEFT), and merged into the weights at the end. A training that was broken off goes on at its last epoch.
@@ -48,7 +48,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What came of a training: how many examples it saw, how many were left out and why, and the loss on the way."""
+    """The result of a training: how many examples it saw, how many were left out and why, and the loss on the way."""
 
     examples: int
     left_out: Mapping[str, int]

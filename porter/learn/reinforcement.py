@@ -24,7 +24,7 @@ _MOST_SEED = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """How a model practises: `replies` to each prompt, each at most `reply_tokens`, for `updates` of its weights.
+    """The way a model practises: `replies` to each prompt, each at most `reply_tokens`, for `updates` of its weights.
 
     Prompts longer than `prompt_tokens` are left out. `divergence` holds it near what it was (KL), 0 not at all.
     """
@@ -41,7 +41,7 @@ class Practice:
 
 @dataclass(frozen=True, slots=True)
 class Practised:
-    """What came of it: prompts, how many were left out, and the mean reward of each update."""
+    """The result of practice: prompts, how many were left out, and the mean reward of each update."""
 
     prompts: int
     left_out: Mapping[str, int]

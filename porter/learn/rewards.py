@@ -1,8 +1,8 @@
-"""What a step is worth to a model that learns from it. Nothing that is not verified is worth anything.
+"""Says what a step is worth to a model that learns from it. Nothing that is not verified is worth anything.
 
-Two rewards: the ratio to the parent, as Kernel-Smith has it (arXiv 2603.28342), and the gain over the best program in
-the prompt, which a copy of that program does not earn. Scores are factors over the seed of one search, so both are
-ratios of times, or of modelled costs.
+There are two rewards: the ratio to the parent, as Kernel-Smith has it (arXiv 2603.28342), and the gain over the best
+program in the prompt, which a copy of that program does not earn. Scores are factors over the seed of one search, so
+both are ratios of times, or of modelled costs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ MOST_RATIO = 5.0  # above that an improvement is as good as any: a poor parent m
 
 
 class Reward(StrEnum):
-    """Which reward is meant."""
+    """The kind of reward that is meant."""
 
     RATIO = "ratio"
     GAIN = "gain"

@@ -30,7 +30,7 @@ from porter.source.encoding import read_text
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How a model is asked about a program: as the proposer `llm` asks, within `context_tokens`."""
+    """Writes the messages that ask a model about a program, as the proposer `llm` asks, within `context_tokens`."""
 
     task: Task
     context_tokens: int = 32_768

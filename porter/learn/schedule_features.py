@@ -1,4 +1,4 @@
-"""What a model of schedules is told: numbers about a nest, about a schedule, and about what the two mean together."""
+"""Describes a schedule to a model in numbers: about a nest, about a schedule, about what the two mean together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which steps a model learns from."""
+"""Selects the steps that a model learns from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EASY, _HARD = 1 / 3, 1 / 10  # of a search's steps that were better than their 
 
 
 class Choice(StrEnum):
-    """Which steps of a search are chosen."""
+    """The steps of a search that are chosen."""
 
     ALL = "all"
     INITIAL = "initial"  # those that change the seed

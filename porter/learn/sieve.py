@@ -19,9 +19,10 @@ from porter.learn.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """Which steps are kept: those of `choice`, with `better` those alone that are right and better than their parents.
+    """The steps to keep: those of `choice`; with `better` those alone that are right and better than their parents.
 
-    At most `most` of each category and difficulty, and none about an operator whose CUDA source is in `held_out`.
+    Of each category and difficulty at most `most` are kept, and none about an operator whose CUDA source is in
+    `held_out`.
     """
 
     choice: Choice = Choice.ALL

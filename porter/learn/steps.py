@@ -35,7 +35,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a search is about: an operator of `category`, its CUDA source, and the device that is written for.
+    """The subject of a search: an operator of `category`, its CUDA source, and the device to write for.
 
     `run` is the name of the search's folder and a digest of its journal.
     """
@@ -50,10 +50,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What was known. `parent` is what was changed, None for the seed; `exemplars` are the other programs shown.
+    """The situation in which a step was made: what was known before it.
 
-    `prompt` is how a model is asked for a step from here, empty where there is none to be made; what a model really
-    was asked stands in the action's exchanges.
+    `parent` is what was changed, None for the seed; `exemplars` are the other programs shown. `prompt` is how a model
+    is asked for a step from here, empty where there is none to be made; what a model really was asked stands in the
+    action's exchanges.
     """
 
     round: int
@@ -70,7 +71,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What was done: by whom, in words, as whole files, and as the reply that makes them of the parent's files."""
+    """An action: by whom, in words, as whole files, and as the reply that makes them of the parent's files."""
 
     proposer: str
     note: str
@@ -82,7 +83,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the archive made of it: `no`, `better` or `new`, and why."""
+    """The decision of the archive on a step: `no`, `better` or `new`, and why."""
 
     added: str
     because: str

@@ -27,7 +27,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """What others take for the operator in microseconds, None where that is not known; `limit_us` is that of memory."""
+    """The times in microseconds that others take for the operator, None where unknown; `limit_us` is that of memory."""
 
     eager_us: float | None
     torch_compile_us: float | None

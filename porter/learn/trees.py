@@ -20,7 +20,7 @@ _NO_CUT = 1e300  # a node that asks for it sends all rows to its left
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How trees grow: each has `depth` levels, counts by `rate`, and sees a drawn `share` of rows and of features.
+    """The way trees grow: each has `depth` levels, counts by `rate`, and sees a drawn `share` of rows and of features.
 
     A leaf has at least `least_rows` rows; `damping` is added to their number, so that small leaves say little.
     """

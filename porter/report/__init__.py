@@ -1,1 +1,1 @@
-"""What came of it, for people (terminal, Markdown) and for programs (JSON, SARIF)."""
+"""Reports what came of a command, to people (terminal, Markdown) and to programs (JSON, SARIF)."""

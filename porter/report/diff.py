@@ -1,4 +1,4 @@
-"""What a port changed, as a unified diff."""
+"""Shows what a port changed, as a unified diff."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _repeated(errors: Sequence[Finding], source: Source) -> Text:
 
 
 def _table(findings: Sequence[Finding], source: Source, view: View) -> Text:
-    """How many there are, and a line for each kind: what it is, and where."""
+    """Says how many findings there are, with a line for each kind: what it is, and where."""
     counts = [
         counted(number, severity.value)
         for severity in Severity

@@ -1,4 +1,4 @@
-"""What a search came to, in a few lines and as JSON."""
+"""Shows what a search came to, in a few lines and as JSON."""
 
 from __future__ import annotations
 

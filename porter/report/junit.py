@@ -12,7 +12,7 @@ _LOWEST, _ALLOWED_CONTROLS = 0x20, "\t\n\r"
 
 
 class Ending(StrEnum):
-    """What came of a case, by the name of its element; one that passed has none."""
+    """The ending of a case, by the name of its element; one that passed has none."""
 
     PASSED = ""
     FAILED = "failure"

@@ -1,4 +1,4 @@
-"""What was kept of steps, and what a model was trained on, for people and for programs."""
+"""Shows what was kept of steps, and what a model was trained on, to people and to programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sieve_document(kept: Sieved, file: Path) -> Json:
 
 
 def model_text(model: ScheduleModel, landscapes: Sequence[Landscape], file: Path) -> Text:
-    """What a model of schedules was trained on, and how large it is."""
+    """Says what a model of schedules was trained on, and how large it is."""
     choices = sum(len(one.choices) for one in landscapes)
     size = file.stat().st_size / 1e6
     return Text(
@@ -50,7 +50,7 @@ def model_document(model: ScheduleModel, landscapes: Sequence[Landscape], file: 
 
 
 def tuned_text(tuned: Tuned) -> Text:
-    """What a language model was tuned on, and its loss at the first and at the last update."""
+    """Says what a language model was tuned on, and its loss at the first and at the last update."""
     left_out = "".join(f", {count} left out {because}" for because, count in tuned.left_out.items())
     losses = f"; loss {tuned.losses[0]:.3f} at first, {tuned.losses[-1]:.3f} at last" if tuned.losses else ""
     return Text(f"tuned on {tuned.examples} steps{left_out}{losses}\nwrote {tuned.folder}")
@@ -67,7 +67,7 @@ def tuned_document(tuned: Tuned) -> Json:
 
 
 def practised_text(practised: Practised) -> Text:
-    """What a language model practised on, and the mean reward of its first and of its last update."""
+    """Says what a language model practised on, and the mean reward of its first and of its last update."""
     left_out = "".join(f", {count} steps left out {because}" for because, count in practised.left_out.items())
     rewards = practised.rewards
     on_the_way = f"; mean reward {rewards[0]:.3f} at first, {rewards[-1]:.3f} at last" if rewards else ""

@@ -1,4 +1,4 @@
-"""What this machine has that porter can use: compilers, packages, kernel features, backends."""
+"""Examines what this machine has that porter can use: compilers, packages, kernel features, backends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECCOMP_ACTIONS = Path("/proc/sys/kernel/seccomp/actions_avail")
 
 @dataclass(frozen=True, slots=True)
 class BackendRow:
-    """What this machine can do for one backend; `because` wherever it cannot."""
+    """A backend, with what this machine can do for it; `because` says why wherever it cannot."""
 
     name: str
     targets: tuple[str, ...]
@@ -45,7 +45,7 @@ class WorkerRow:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """What the kernel offers to fence a program in; `landlock_abi` is 0 without Landlock."""
+    """The features of the kernel that fence a program in; `landlock_abi` is 0 without Landlock."""
 
     landlock_abi: int
     seccomp: bool

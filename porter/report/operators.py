@@ -76,7 +76,7 @@ def made_line(one: MadeOperator | NotMade) -> Text:
 
 
 def made_all_text(came: Sequence[MadeOperator | NotMade], suite: Path) -> Text:
-    """How many operators there are now, and what next."""
+    """Says how many operators were made, and what to do next."""
     made = sum(not isinstance(one, NotMade) for one in came)
     next_step = f"\nread the contracts, then: porter suite run {suite} --target NAME" if made else ""
     return Text(f"made {made} of {counted(len(came), 'operator')}{next_step}", "bold")

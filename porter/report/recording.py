@@ -1,4 +1,4 @@
-"""What was recorded, for people and for programs."""
+"""Shows what was recorded, to people and to programs."""
 
 from __future__ import annotations
 

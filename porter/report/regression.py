@@ -1,4 +1,4 @@
-"""What became of a run's ports: as text, JSON, and JUnit XML."""
+"""Shows what became of a run's ports: as text, JSON, and JUnit XML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a search went: its journal, folded line by line, with what its last state alone no longer shows."""
+"""Follows how a search went: folds its journal line by line, and keeps what its last state alone no longer shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the best candidate of a search comes from: what was changed at each step, and what that gained."""
+"""Tells where the best candidate of a search comes from: what was changed at each step, and what that gained."""
 
 from __future__ import annotations
 

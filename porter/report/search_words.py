@@ -1,4 +1,4 @@
-"""What a search's numbers are called. A modelled cost ranks candidates and is no time: it never makes one fast."""
+"""Names a search's numbers. A modelled cost ranks candidates and is no time: it never makes one fast."""
 
 from __future__ import annotations
 

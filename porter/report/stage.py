@@ -1,4 +1,4 @@
-"""What of a source can be looked at by itself."""
+"""Names the stages of a source that can be looked at by themselves."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many speedups lie in a range of the distribution."""
+    """A range of the distribution, and how many speedups lie in it."""
 
     label: str
     count: int

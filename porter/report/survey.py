@@ -1,4 +1,4 @@
-"""What is in a tree of CUDA sources, and how hard each will be to port: read from the text, nothing is executed."""
+"""Surveys a tree of CUDA sources, and how hard each will be to port: reads the text, and executes nothing."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _kind(code: str, places: Sequence[tuple[Path, Finding]]) -> Kind:
 
 
 def survey_text(survey: Survey, view: View) -> Text:
-    """How many sources need how much work, every kind of finding, and in a verbose view every source."""
+    """Shows how many sources need how much work, every kind of finding, and in a verbose view every source."""
     text = _heading(survey).append("\n\nLeft to do by hand\n", "bold")
     rows: list[Sequence[Cell]] = [
         (Text(EFFORTS[effort], _STYLES[effort]), counted(len(sources), "source"), _named(effort, sources))

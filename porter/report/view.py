@@ -1,4 +1,4 @@
-"""How much of a result is shown, and how wide."""
+"""Defines how much of a result is shown, and how wide."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Detail(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a report for people looks like: its detail, and how many columns its lines may take (0: any number)."""
+    """The look of a report for people: its detail, and how many columns its lines may take (0: any number)."""
 
     detail: Detail = Detail.NORMAL
     width: int = 0

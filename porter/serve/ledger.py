@@ -1,8 +1,8 @@
-"""What a server keeps on disk: contents by their digest, requests in the order in which they came, and their results.
+"""Keeps a server's data on disk: contents by their digest, requests in the order in which they came, their results.
 
-One SQLite file: nothing that a client sends names a path. A request that was accepted is written before the client
-hears of it, so a server that was killed goes on with its queue. Where a machine loses its power the last of it may be
-lost: clients then send it again.
+It is one SQLite file: nothing that a client sends names a path. A request that was accepted is written before the
+client hears of it, so a server that was killed goes on with its queue. Where a machine loses its power the last of it
+may be lost: clients then send it again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ create index if not exists unended on jobs (number) where state in ('queued', 'r
 
 
 class JobState(StrEnum):
-    """Where a request is. One that has `FAILED` or was `CANCELLED` is evaluated when it is sent again."""
+    """The state of a request. One that has `FAILED` or was `CANCELLED` is evaluated when it is sent again."""
 
     QUEUED = "queued"
     RUNNING = "running"

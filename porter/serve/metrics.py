@@ -1,4 +1,4 @@
-"""What a server counts, as Prometheus reads it."""
+"""Counts what happens in a server, as Prometheus reads it."""
 
 from __future__ import annotations
 

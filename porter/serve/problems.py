@@ -110,7 +110,7 @@ def problem_in(content: bytes | None, name: str) -> Problem:
 
 
 def subject_of(problem: Problem, folder: Path, options: MigrateOptions) -> Subject:
-    """What `problem` is about, with its files in `folder`; of `options` the cache, seed and environment count.
+    """Returns what `problem` is about, its files in `folder`; of `options` the cache, seed and environment count.
 
     Raises `InputError` for names that lead out of the folder, and for a time limit above that of `options`.
     """

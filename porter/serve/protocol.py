@@ -1,6 +1,6 @@
-"""What a server answers, as records that its client reads; JSON as that of the evaluation border.
+"""Defines what a server answers, as records that its client reads; their JSON is that of the evaluation border.
 
-    GET    /healthz                        that it is up, to anybody
+    GET    /healthz                        says that it is up, to anybody
     GET    /metrics                        counts, as Prometheus reads them
     GET    /v1/server                      ServerReport
     PUT    /v1/contents/DIGEST             keeps a Problem or a Program under its SHA-256
@@ -37,7 +37,7 @@ class DeviceReport:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """What is there: the machine with the targets that it serves, its devices, and the most that it lets a run take.
+    """The report of a server: the machine with the targets that it serves, its devices, and the most a run may take.
 
     `timed` says that candidates are timed on devices; else a model scores them.
     """
@@ -60,7 +60,7 @@ class OpenedProblem:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is known of a request; `evaluation` where it is done, `because` where it failed."""
+    """The state of a request, with its `evaluation` where it is done, and `because` where it failed."""
 
     id: str
     state: JobState

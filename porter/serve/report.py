@@ -1,4 +1,4 @@
-"""What a server says of itself, for people and for programs."""
+"""Shows what a server says of itself, to people and to programs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _GRACE_S = 1  # that open connections have at the end: who waits for an answer a
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """How a server is run: `cache` has builds, `state` its ledger. A device evaluates `jobs` candidates at once.
+    """The options of a server: `cache` has builds, `state` its ledger. A device evaluates `jobs` candidates at once.
 
     `certificate` and `key` are files for TLS. One run of a candidate may use `time_limit_s` of processor time at most.
     """

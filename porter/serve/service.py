@@ -1,4 +1,4 @@
-"""What a server does with requests, whoever brings them: accepts, queues, waits for what comes of them, ends them."""
+"""Takes the requests to a server, whoever brings them: accepts, queues, waits for what comes of them, ends them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPENERS = 4  # problems that are opened at once
 
 @dataclass(frozen=True)
 class Place:
-    """Where a service works: its ledger, its counts, a queue for each device, and what it says of the machine."""
+    """The place of a service: its ledger, its counts, a queue for each device, and what it says of the machine."""
 
     ledger: Ledger
     metrics: Metrics

@@ -17,7 +17,7 @@ def before(result: SuiteResult) -> SuiteResult | None:
 
 
 def _before(one: Result) -> Result:
-    """Where there is no other port than the first, that is what was timed."""
+    """Returns the result with the times of the first port; where there is no other, that is what was timed."""
     gain = one.speedups.get(SEED, 1.0)
     speedups = {name: speedup / gain for name, speedup in one.speedups.items() if name != SEED}
     return replace(one, speedups=speedups, share_of_limit=one.share_of_limit and one.share_of_limit / gain)

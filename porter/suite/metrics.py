@@ -1,4 +1,4 @@
-"""How well a suite was brought up, in numbers; the formulas are in docs/metrics.md.
+"""Measures how well a suite was brought up; the formulas are in docs/metrics.md.
 
 With n operators, of which operator i has the speedup s_i over the baseline, 0 where its port is not verified:
     corr     the share that is verified

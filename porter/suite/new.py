@@ -23,7 +23,7 @@ from porter.source.program import Program
 
 @dataclass(frozen=True, slots=True)
 class NewOperator:
-    """What to make: `source` as the operator `name` below the folder `suite`; `category` is guessed where empty.
+    """An operator to make: `source` as the operator `name` below the folder `suite`; `category` is guessed where empty.
 
     `kernels`, `sizes`, `include_dirs` and `defines` are as in a migration; `cache` holds builds, `time_limit_s` bounds
     the processor time of one run.

@@ -1,4 +1,4 @@
-"""What a run found right held against what is found now: a driver or compiler that breaks a port is noticed."""
+"""Holds what a run found right against what is found now: a driver or compiler that breaks a port is noticed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SLOWER = 1.03
 
 
 class Change(StrEnum):
-    """What became of a port; the worst first."""
+    """The change in a port between two runs; the worst come first."""
 
     WRONG = "no longer right"
     NOT_BUILT = "no longer builds"

@@ -1,4 +1,4 @@
-"""What came of the operators of a suite on one target: records that are written as they come, and read to resume."""
+"""Keeps what came of the operators of a suite on one target: records, written as they come, and read to resume."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one operator. `digest` is that of what went in: files, target, version of porter.
+    """The result of one operator. `digest` is that of what went in: files, target, version of porter.
 
     `fidelity` says how it was proven. `speedups` are times of each baseline over the port's, by baseline, and empty
     where nothing was timed; `timed` says by which fidelity, `device` on what. `time_us` is the port's own in the first

@@ -26,7 +26,7 @@ _PROVING, _PROVING_ALONE = 0.6, 0.9
 
 
 class Watcher(Protocol):
-    """Who hears how a run gets on; `begins` is called by several threads."""
+    """Hears how a run gets on; `begins` is called by several threads."""
 
     def begins(self, operator: Operator) -> None:
         """The operator is migrated from now on."""
@@ -37,7 +37,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SuiteOptions:
-    """What a run is to do: `jobs` operators at once, each within `limit_s` of wall time, kept in `folder`.
+    """The options of a run: `jobs` operators at once, each within `limit_s` of wall time, kept in `folder`.
 
     `fresh` runs again what an earlier run in `folder` has a result for; `failed_first` begins with those operators that
     fell short in it. Each port is searched for `rounds` for a better

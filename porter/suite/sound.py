@@ -1,4 +1,4 @@
-"""Whether an operator's CUDA, executed at 32 lanes, gives what its reference does."""
+"""Tells whether an operator's CUDA, executed at 32 lanes, gives what its reference does."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from porter.suite.result import Time
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What `porter.suite.result.Result` has of them, by the same names."""
+    """The fields that `porter.suite.result.Result` has of times, by the same names."""
 
     speedups: Mapping[str, float] = field(default_factory=dict)
     time_us: Time | None = None

@@ -1,4 +1,4 @@
-"""What a model changes in the plan, read from its reply: JSON, believed only as far as it makes sense."""
+"""Reads what a model changes in the plan from its reply: JSON, believed only as far as it makes sense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search believes (the world model of K-Search, arXiv 2602.19128): a tree of intents, and what came of each.
+"""Holds a search's beliefs (the world model of K-Search, arXiv 2602.19128): a tree of intents, and what came of each.
 
 An intent is an idea, not a program: it is made into several programs before it is judged, so that a good idea outlives
 a bad first try. It stands on a program, its base: one that a search drew, or the best that came of its parent.
@@ -21,7 +21,7 @@ ROOT = 0  # the parent of intents that stand on a program the search drew
 
 
 class State(StrEnum):
-    """What has become of an intent."""
+    """The state that an intent has come to."""
 
     OPEN = "open"
     KEPT = "kept"  # it paid

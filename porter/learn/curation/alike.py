@@ -1,4 +1,4 @@
-"""When two classes are the same: by code with other names, by their graph, and nearly, by runs of their words."""
+"""Tells when two classes are the same: by code with other names, by graph, and nearly, by runs of their words."""
 
 from __future__ import annotations
 
