@@ -21,12 +21,16 @@ _REFUSAL = re.compile(r"^([ \t]*)#[ \t]*(?:error|warning)\b.*$", re.MULTILINE)
 Lines = frozenset[tuple[str, int]]  # each with the name of its file
 
 
-def with_declarations(files: Sequence[Source], lines: Lines, defines: tuple[str, ...]) -> tuple[Source, ...]:
+def with_declarations(
+    files: Sequence[Source], lines: Lines, defines: tuple[str, ...], kept: frozenset[str] = frozenset()
+) -> tuple[Source, ...]:
     """`files` with a declaration in the place of each host function in whose body one of `lines` stands.
 
-    Every line stays where it was. A function that may run on the device, or while it is compiled, stays whole.
+    Every line stays where it was. Functions that may run on the device, or while it is compiled, stay whole, and so do
+    those whose qualified names are `kept`: they are to be called.
     """
-    return tuple(_declared(file, {line for name, line in lines if name == file.path.name}, defines) for file in files)
+    rows = ({line for name, line in lines if name == file.path.name} for file in files)
+    return tuple(_declared(file, own, defines, kept) for file, own in zip(files, rows, strict=True))
 
 
 def without_refusals(text: str) -> str:
@@ -34,10 +38,11 @@ def without_refusals(text: str) -> str:
     return _REFUSAL.sub(r"\1", text)
 
 
-def _declared(file: Source, lines: set[int], defines: tuple[str, ...]) -> Source:
+def _declared(file: Source, lines: set[int], defines: tuple[str, ...], kept: frozenset[str]) -> Source:
     if not lines:
         return file
-    functions = [f for f in parse(file, defines=defines).host_functions if _may_go(file, f)]
+    hosts = parse(file, defines=defines).host_functions
+    functions = [f for f in hosts if f.qualified not in kept and _may_go(file, f)]
     edits = [edit for f in functions if lines & _rows(file, f) for edit in _without_body(file.text, f)]
     return Source(file.path, apply_edits(file.text, edits), file.first_line) if edits else file
 

@@ -141,7 +141,7 @@ class Unit:
         source, named = self.written
         apart = {header.path: header for _, header in named}
         files = (source, *apart.values())
-        fewer = with_declarations(files, lines, self.request.defines)
+        fewer = with_declarations(files, lines, self.request.defines, self._names)
         if fewer == files and all(c.entry.kind is EntryKind.KERNEL for c in self.request.callees):
             fewer = without_failing(files, lines)
         if fewer == files:

@@ -31,6 +31,12 @@ def test_what_may_run_on_the_device_or_in_a_constant_stays_and_so_does_what_has_
     assert without_lines(text, 2, 4) == text.split("\n")
 
 
+def test_a_function_that_is_to_be_called_keeps_its_body():
+    source = Source(PATH, "namespace n { void run() { lib::g(); } }\nvoid run() { lib::g(); }")
+    (found,) = with_declarations((source,), frozenset({("user.cu", 1), ("user.cu", 2)}), (), frozenset({"n::run"}))
+    assert found.text == "namespace n { void run() { lib::g(); } }\nvoid run() ;"
+
+
 def test_lines_of_another_file_are_none_of_this_one():
     (kept,) = with_declarations((Source(PATH, "void f() { lib::g(); }"),), frozenset({("other.h", 1)}), ())
     assert kept.text == "void f() { lib::g(); }"

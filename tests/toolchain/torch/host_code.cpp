@@ -1,6 +1,7 @@
 // Host code in the manner of an extension: each line printed is a claim that test_host_code.py checks.
 #include <ATen/AccumulateType.h>
 #include <ATen/Parallel.h>
+#include <ATen/cuda/ApplyGridUtils.cuh>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/detail/TensorInfo.cuh>
 #include <c10/cuda/CUDAGuard.h>
@@ -128,6 +129,7 @@ int main() {
         });
         return sum;
     });
+    claim("block", [&] { return c10::str(at::cuda::getApplyBlockSize(), " ", at::cuda::getApplyBlock().x); });
     claim("index types", [&] {
         return AT_DISPATCH_INDEX_TYPES(at::kLong, "index", [&] { return int(sizeof(index_t)); });
     });

@@ -1,5 +1,6 @@
 // A PyTorch extension in one file: dispatch, dynamic shared memory, a stream, temporaries from ATen, two results.
 #include <ATen/AccumulateType.h>
+#include <ATen/cuda/ApplyGridUtils.cuh>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/DeviceUtils.cuh>
 #include <c10/cuda/CUDAException.h>
@@ -34,10 +35,12 @@ std::vector<torch::Tensor> row_softmax(torch::Tensor x, c10::optional<at::Tensor
     auto y = torch::empty_like(x);
     auto top = std::get<0>(x.max(1)).to(at::toAccumulateType(x.scalar_type(), true));
     const int threads = 128;
+    dim3 grid;
+    TORCH_CHECK(at::cuda::getApplyGrid(x.size(0) * threads, grid, x.get_device(), threads), "no grid");
     cudaStream_t stream = at::cuda::getCurrentCUDAStream();
     AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "row_softmax", [&] {
         using acc_t = at::acc_type<scalar_t, true>;
-        row_softmax_kernel<scalar_t, acc_t><<<x.size(0), threads, threads / C10_WARP_SIZE * sizeof(acc_t), stream>>>(
+        row_softmax_kernel<scalar_t, acc_t><<<grid, threads, threads / C10_WARP_SIZE * sizeof(acc_t), stream>>>(
             x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), top.data_ptr<acc_t>(), x.size(1));
         C10_CUDA_KERNEL_LAUNCH_CHECK();
     });

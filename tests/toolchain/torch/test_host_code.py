@@ -41,6 +41,7 @@ def test_host_code_of_an_extension(run_program: Callable[[str], str]) -> None:
         "walked": "31425 0 2 0",
         "joined axes": "-1 1 6 1",
         "on threads of the host": "9",
+        "block": "512 512",
         "index types": "8",
     }
     assert printed["wrong pointer"].startswith("expected scalar type Double but found Float")

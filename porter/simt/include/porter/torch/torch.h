@@ -3,6 +3,7 @@
 
 #include "porter/language.h"
 
+#include "porter/torch/apply_grid.h"
 #include "porter/torch/autograd.h"
 #include "porter/torch/checks.h"
 #include "porter/torch/convert.h"
