@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
+from porter.contract.body import negated
 from porter.contract.branch_search import branch_workloads
 from porter.contract.branches import sides, taken
 from porter.contract.contract import Contract, EntryKind, Workload
-from porter.contract.expressions import names_in
+from porter.contract.expressions import names_in, render
 from porter.contract.other_values import other_values
+from porter.contract.parser import parse
 from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
@@ -60,7 +62,9 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
         sizes, demands = found
         workloads.append(selecting(selection, sizes))
         conditions += [f"{selection.name} != {selection.value} || {demand}" for demand in demands]
-    workloads += islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES)
+    for workload, demands in islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES):
+        workloads.append(workload)
+        conditions += demands
     workloads += islice(_large(contract, Trials(execute), fixed), 1)
     settled = replace(without(contract, refused), workloads=tuple(workloads))
     settled = replace(settled, workloads=(*workloads, *other_values(settled, Trials(execute), fixed)))
@@ -93,43 +97,50 @@ def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workloa
     yield from racing
 
 
-def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
-    """A workload for each side of a branch that the contract's own do not take, if the original is clean there."""
+def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[tuple[Workload, tuple[str, ...]]]:
+    """Yields a workload for each side of a branch that the contract's own do not take, if the original is clean there;
+    with the conditions on that side, where its threads race without them.
+    """
     known = [w.sizes for w in contract.workloads]
     for branch in contract.branches:
         for side in sides(branch) if names_in(branch) <= set(contract.symbols) else ():
             if any(taken(side, sizes) for sizes in known):
                 continue
             limited = replace(contract, conditions=(*contract.conditions, side))
-            tried = (s for s in islice(_sizes_of(limited, side, fixed), _MOST_SIZES) if s is not None)
-            found = _sound(tried, limited, trials)
+            found = _sound(islice(_sizes_of(limited, side, fixed), _MOST_SIZES), limited, trials)
             if found is not None:
-                known.append(found)
-                yield branching(side, found)
+                sizes, demands = found
+                known.append(sizes)
+                other = render(negated(parse(side)))
+                yield branching(side, sizes), tuple(f"{other} || {demand}" for demand in demands)
 
 
-def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[dict[str, int] | None]:
-    """Sizes on that side: what it is about beyond a block, the rest small; else those of a probe, and rounder ones.
+def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[tuple[Sizes, tuple[str, ...]]]:
+    """Yields sizes on that side: what it is about beyond a block, the rest small; else those of a probe, and rounder
+    ones, with the conditions that these satisfy.
 
     Just across, a row of 37 is one warp still, and what goes wrong among several is not seen.
     """
     wide = dict.fromkeys(names_in(side), _BEYOND_A_BLOCK)
-    yield choose_sizes(limited, fixed, {**limited.workloads[0].sizes, **wide})
-    for attempt in _PROBES:
-        yield probe_sizes(limited, frozenset(), fixed, attempt, 0)
+    plain = [choose_sizes(limited, fixed, {**limited.workloads[0].sizes, **wide})]
+    plain += [probe_sizes(limited, frozenset(), fixed, attempt, 0) for attempt in _PROBES]
+    yield from ((sizes, ()) for sizes in plain if sizes is not None)
     for demands in divisibilities(limited):
         rounder = replace(limited, conditions=(*limited.conditions, *demands))
-        yield probe_sizes(rounder, frozenset(), fixed, _PROBES[0], 0)
+        if (sizes := probe_sizes(rounder, frozenset(), fixed, _PROBES[0], 0)) is not None:
+            yield sizes, demands
 
 
-def _sound(tried: Iterator[Sizes], contract: Contract, trials: Trials) -> Sizes | None:
+def _sound(
+    tried: Iterator[tuple[Sizes, tuple[str, ...]]], contract: Contract, trials: Trials
+) -> tuple[Sizes, tuple[str, ...]] | None:
     """Returns the first of the sizes at which the original is clean and no threads race, else the first clean ones."""
     clean = None
-    for sizes in tried:
+    for sizes, demands in tried:
         if _runs(trials, contract, sizes):
             if not _races(trials.exact(contract, sizes)):
-                return sizes
-            clean = clean or sizes
+                return sizes, demands if clean else ()
+            clean = clean or (sizes, ())
     return clean
 
 

@@ -303,6 +303,7 @@ void run_turn(const float* x, float* y, int batches, int rows, int heads, int wi
     wide = [w.sizes for w in confirmation.contract.workloads if w.sizes["heads"] * w.sizes["width"] > 1024]
     assert wide
     assert all(sizes["heads"] % 4 == 0 for sizes in wide)
+    assert confirmation.limits == ("heads * width <= 1024 || heads % 4 == 0",)
     assert not unsound(reference)
 
 
