@@ -23,7 +23,7 @@ __global__ void k(const int* by, long long* y, int n) {
 
 
 def _answers(by):
-    """What a device answers: Python's shifts, of which those by many bits leave 0 or the sign."""
+    """Returns what a device answers: Python's shifts, of which those by many bits leave 0 or the sign."""
     masked = -5 >> (by % 32)
     by = by if by >= 0 else 1 << 32
     least = min(by, 64)
