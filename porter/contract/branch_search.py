@@ -20,7 +20,7 @@ from porter.contract.selections import Selection, selected
 from porter.contract.trials import SLOW_S, Trials, endless, troubled
 from porter.contract.validate import satisfies
 from porter.contract.workloads import MAX_ELEMENTS
-from porter.simt.job import FaultKind, Run
+from porter.simt.job import Run
 
 _MOST_RUNS, _MOST_COMBINED, _MOST_FOUND = 60, 24, 8
 _SEED = 20_018
@@ -66,7 +66,7 @@ def _taking(
     tried: Iterable[_Trial], trials: Trials, covered: BranchCoverage, most_runs: int
 ) -> tuple[tuple[Workload, ...], BranchCoverage]:
     """Returns the workloads among those `tried` that take missing sides, and what is covered with them."""
-    found, racing = list[Workload](), list[tuple[Workload, BranchCoverage]]()
+    found: list[Workload] = []
     before, slow = trials.runs, list[Sizes]()
     for trial in tried:
         if not covered.missing or len(found) == _MOST_FOUND or trials.runs - before > most_runs:
@@ -78,17 +78,8 @@ def _taking(
             slow.append(trial.workload.sizes)
         taken = [side for side in covered.missing if side in run.coverage.taken]
         if taken and _is_clean(trials, trial, run):
-            told = replace(trial.workload, takes=taken[0].described.replace("never ", ""))
-            if any(fault.kind is FaultKind.RACE for fault in run.faults):
-                racing.append((told, run.coverage))
-                continue
-            found.append(told)
+            found.append(replace(trial.workload, takes=taken[0].described.replace("never ", "")))
             covered |= run.coverage
-    # Where threads race on a side whatever was tried, that is what is to be told of it.
-    for workload, coverage in racing[: _MOST_FOUND - len(found)]:
-        if any(side in coverage.taken for side in covered.missing):
-            found.append(workload)
-            covered |= coverage
     return tuple(found), covered
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
+from porter.contract import regular
 from porter.contract.body import negated
 from porter.contract.branch_search import branch_workloads
 from porter.contract.branches import sides, taken
@@ -62,14 +63,15 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
         sizes, demands = found
         workloads.append(selecting(selection, sizes))
         conditions += [f"{selection.name} != {selection.value} || {demand}" for demand in demands]
+    apart: list[str] = []
     for workload, demands in islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES):
         workloads.append(workload)
-        conditions += demands
-    workloads += islice(_large(contract, Trials(execute), fixed), 1)
+        apart += demands
+    workloads += islice(_large(regular.limited(contract, tuple(apart)), Trials(execute), fixed), 1)
     settled = replace(without(contract, refused), workloads=tuple(workloads))
     settled = replace(settled, workloads=(*workloads, *other_values(settled, Trials(execute), fixed)))
-    further = branch_workloads(settled, Trials(execute), fixed)
-    return Chosen(replace(settled, workloads=(*settled.workloads, *further)), tuple(conditions))
+    further = branch_workloads(regular.limited(settled, tuple(apart)), Trials(execute), fixed)
+    return Chosen(replace(settled, workloads=(*settled.workloads, *further)), (*conditions, *apart))
 
 
 def _races(run: Run) -> bool:
@@ -77,24 +79,15 @@ def _races(run: Run) -> bool:
 
 
 def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
-    """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole.
-
-    Sizes at which threads race come last.
-    """
+    """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole."""
     fresh = [w for w in large_workloads(contract, fixed) if all(w.sizes != known.sizes for known in contract.workloads)]
 
     def fast(workload: Workload) -> bool:
         return trials.exact(contract, workload.sizes).seconds < _SLOW_S
 
     # From below: where a size is that of the grid, too, the largest take a thousand times as long.
-    racing = list[Workload]()
-    for workload in reversed(list(takewhile(fast, reversed(fresh)))):
-        if _runs(trials, contract, workload.sizes):
-            if _races(trials.exact(contract, workload.sizes)):
-                racing.append(workload)
-            else:
-                yield workload
-    yield from racing
+    fast_ones = list(takewhile(fast, reversed(fresh)))
+    yield from (workload for workload in reversed(fast_ones) if _runs(trials, contract, workload.sizes))
 
 
 def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[tuple[Workload, tuple[str, ...]]]:

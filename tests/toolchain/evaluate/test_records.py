@@ -74,7 +74,7 @@ def test_a_port_that_takes_one_field_for_another_is_wrong(tmp_path, options):
 
 @pytest.mark.parametrize("target", ["maca", "triton"])
 def test_a_struct_with_a_formula_keeps_the_port_of_its_kernels(tmp_path, options, target):
-    """What a method stores is an output, though no text of the kernel says so."""
+    """A method stores the output, though no text of the kernel says so."""
     (tmp_path / "op.cu").write_text("""
 struct View { float* data; int n; __device__ void add(int i, float v) { data[i] += v; } };
 __global__ void bump(View v, const float* x) {

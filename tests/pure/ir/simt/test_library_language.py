@@ -1,4 +1,4 @@
-"""What kernels take of CUDA's libraries and of C++, built and executed."""
+"""Builds and executes kernels that use CUDA's libraries and newer C++."""
 
 import re
 
