@@ -127,13 +127,16 @@ def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[tuple[Size
 def _sound(
     tried: Iterator[tuple[Sizes, tuple[str, ...]]], contract: Contract, trials: Trials
 ) -> tuple[Sizes, tuple[str, ...]] | None:
-    """Returns the first of the sizes at which the original is clean and no threads race, else the first clean ones."""
+    """Returns the first sizes at which the original is clean; where threads race there, the first that satisfy a
+    condition and at which they do not, with that condition.
+    """
     clean = None
     for sizes, demands in tried:
-        if _runs(trials, contract, sizes):
-            if not _races(trials.exact(contract, sizes)):
-                return sizes, demands if clean else ()
-            clean = clean or (sizes, ())
+        if (clean and not demands) or not _runs(trials, contract, sizes):
+            continue  # at others without a condition a race would go unsaid
+        if not _races(trials.exact(contract, sizes)):
+            return sizes, demands if clean else ()
+        clean = clean or (sizes, ())
     return clean
 
 
