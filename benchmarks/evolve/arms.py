@@ -1,6 +1,6 @@
 """Compares arms that search from the same port, with as many evaluations and the same seeds.
 
-    python benchmarks/evolve/arms.py run OUT.jsonl --evaluations 16 --seeds 2 [--jobs N] [OPERATOR ...]
+    python benchmarks/evolve/arms.py run OUT.jsonl --evaluations 16 --seeds 2 [--jobs N] [--together N] [OPERATOR ...]
     python benchmarks/evolve/arms.py table OUT.jsonl
 
 `run` searches from porter's port of each operator of `op_suites/kernelbench` with each arm, evaluates what several
@@ -27,11 +27,13 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from math import log2
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from threading import Lock
@@ -195,8 +197,8 @@ def subject_of(operator: str) -> Subject:
     return Subject(original, port, target, load_contracts(contract), options)
 
 
-def studied(operator: str, arms: Sequence[str], evaluations: int, seeds: int, jobs: int) -> Iterator[Played]:
-    """Yields a line for each search of one operator."""
+def studied(operator: str, searches: Sequence[tuple[str, int]], evaluations: int, jobs: int) -> Iterator[Played]:
+    """Yields a line for each search of one operator, which is an arm and a seed."""
     subject = subject_of(operator)
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
@@ -214,7 +216,7 @@ def studied(operator: str, arms: Sequence[str], evaluations: int, seeds: int, jo
         named = {one.name: one for one in (RandomProposer(space), *known)}
         once = Once(CandidateJudge(evaluator, 0, apart))
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
-        for arm, number in itertools.product(arms, range(seeds)):
+        for arm, number in searches:
             with ExitStack() as stack:
                 if arm == EXPERT and formula is not None and find_spec("openai"):
                     named["llm"] = stack.enter_context(expert(formula, subject, apart.axes, planning))
@@ -243,14 +245,23 @@ def curve(  # noqa: PLR0917 - an arm, and what it may spend
 
 
 def run(out: Path, given: argparse.Namespace) -> None:
-    """Searches, and appends to `out`."""
-    done = {(line.operator, line.arm) for line in lines(out)} if out.exists() else set()
-    for operator in given.operators:
-        arms = [arm for arm in ARMS if (operator, arm) not in done]
-        found = list(studied(operator, arms, given.evaluations, given.seeds, given.jobs)) if arms else []
+    """Searches for several operators at once, each in a process of its own, and appends to `out`."""
+    with ProcessPoolExecutor(given.together, get_context("spawn")) as pool:
+        begun = {pool.submit(search, out, operator, given): operator for operator in given.operators}
+        for future in as_completed(begun):
+            print(f"{begun[future]}: {future.result()} searches", flush=True)
+
+
+def search(out: Path, operator: str, given: argparse.Namespace) -> int:
+    """Searches for one operator, appends a line for each search as it ends, and returns how many there were."""
+    known = {(line.arm, line.seed) for line in (lines(out) if out.exists() else ()) if line.operator == operator}
+    waiting = [(arm, seed) for seed, arm in itertools.product(range(given.seeds), ARMS) if (arm, seed) not in known]
+    count = 0
+    for line in studied(operator, waiting, given.evaluations, given.jobs) if waiting else ():
         with out.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(asdict(line)) + "\n" for line in found)
-        print(f"{operator}: {len(found)} searches", flush=True)
+            file.write(json.dumps(asdict(line)) + "\n")
+        count += 1
+    return count
 
 
 def lines(path: Path) -> list[Played]:
@@ -316,7 +327,8 @@ def main() -> None:
     parser.add_argument("operators", nargs="*", default=OPERATORS)
     parser.add_argument("--evaluations", type=int, default=16)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--jobs", type=int, default=cores())
+    parser.add_argument("--jobs", type=int, default=cores(), help="evaluations at once for an operator")
+    parser.add_argument("--together", type=int, default=1, help="operators at once")
     given = parser.parse_intermixed_args()
     if given.what == "run":
         run(given.out, given)
