@@ -249,7 +249,10 @@ def run(out: Path, given: argparse.Namespace) -> None:
     with ProcessPoolExecutor(given.together, get_context("spawn")) as pool:
         begun = {pool.submit(search, out, operator, given): operator for operator in given.operators}
         for future in as_completed(begun):
-            print(f"{begun[future]}: {future.result()} searches", flush=True)
+            try:
+                print(f"{begun[future]}: {future.result()} searches", flush=True)
+            except PorterError as error:
+                print(f"{begun[future]}: {error}", flush=True)
 
 
 def search(out: Path, operator: str, given: argparse.Namespace) -> int:
