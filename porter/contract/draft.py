@@ -37,6 +37,7 @@ from porter.contract.expressions import names_in, render
 from porter.contract.functors import function_objects
 from porter.contract.instances import Instance
 from porter.contract.launch import launch_shape, states_block, template_arguments
+from porter.contract.launch_parameters import LaunchParameters
 from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void, taken_for
 from porter.contract.pitches import in_elements
@@ -49,6 +50,7 @@ from porter.contract.questions import (
     callable_question,
     element_question,
     extent_question,
+    extents_question,
     launch_question,
     list_question,
     scalar_question,
@@ -135,7 +137,9 @@ class _Drafter:
             self.extents.demand(demand, self.aliases)
         arguments = in_elements(self._arguments(), self.usage, self.function, self.template)
         launch = None
-        if kind is EntryKind.KERNEL:
+        if kind is not EntryKind.KERNEL:
+            arguments = self._launched(arguments)
+        else:
             launch, fresh = launch_shape(self.usage, self.function, tuple(self.symbols))
             self.symbols.extend(fresh)
             if not states_block(self.usage, self.function):
@@ -209,6 +213,15 @@ class _Drafter:
         function, given = self.function, self.template
         handed = ((i, p, self.usage.records.fields(function, p, given)) for i, p in enumerate(function.params))
         return tuple(self._argument(field, i) for i, param, inner in handed for field in inner or (param,))
+
+    def _launched(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+        """`arguments` with values for the extents of launches among them, and a question about those of type `dim3`."""
+        parameters = LaunchParameters(self.usage, self.function)
+        if parameters.triples:
+            self.questions.append(extents_question(self.function.qualified))
+        found, symbols = parameters.given(arguments, self.symbols)
+        self.symbols = list(symbols)
+        return found
 
     def _argument(self, param: Param, index: int) -> Argument:
         named = param if param.name else replace(param, name=f"argument{index}")

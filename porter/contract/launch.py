@@ -20,7 +20,7 @@ from porter.source.instantiate import explicit_arguments
 from porter.source.program import Function, Launch
 
 _AXES = ("x", "y", "z")
-_DEFAULT_BLOCK: Mapping[int, tuple[int, int, int]] = {1: (256, 1, 1), 2: (16, 16, 1), 3: (8, 8, 4)}
+_DEFAULT_BLOCK: Mapping[int, Block] = {1: (256, 1, 1), 2: (16, 16, 1), 3: (8, 8, 4)}
 GUESSED_SHARED_BYTES = "16384"
 _COORDINATES = re.compile(r"\b(blockIdx|threadIdx|blockDim|gridDim)\.([xyz])")
 # The thread's place as such, and as that of a lane, where `written` leaves no space between words.
@@ -29,12 +29,17 @@ _THREAD, _LANE = (
     re.compile(r"\bthreadIdx\.x\)?(?:%(?:32|warpSize|WARP_SIZE)\b|&(?:31|0x1[fF])\b)"),
 )
 FRESH = "rows"
+Block = tuple[int, int, int]
 
 
-def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tuple[LaunchShape, tuple[str, ...]]:
-    """A launch of `kernel` over `symbols`, and symbols it had to add for grids that nothing in the kernel bounds."""
-    used = _coordinates(usage, kernel)
-    block = _block(usage, kernel, used)
+def launch_shape(
+    usage: Usage, kernel: Function, symbols: tuple[str, ...], block: Block | None = None
+) -> tuple[LaunchShape, tuple[str, ...]]:
+    """A launch of `kernel` over `symbols`, with blocks of the size `block` where that is said; and symbols it had to
+    add for grids that nothing in the kernel bounds.
+    """
+    used = coordinates(usage, kernel)
+    block = block or _block(usage, kernel, used)
     grid: list[str] = []
     fresh: list[str] = []
     for axis, name in enumerate(_AXES):
@@ -43,7 +48,7 @@ def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tu
             continue
         covered = _covered(usage, kernel, axis, block, symbols)
         if covered is None:
-            covered = FRESH if name == "x" else f"{FRESH}_{name}"
+            covered = fresh_symbol(axis)
             fresh.append(covered)
         grid.append(covered)
     shared = any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
@@ -52,7 +57,12 @@ def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tu
     return shape, tuple(fresh)
 
 
-def _coordinates(usage: Usage, kernel: Function) -> frozenset[str]:
+def fresh_symbol(axis: int) -> str:
+    """The symbol of a grid's extent along `axis` that nothing in its kernel bounds."""
+    return f"{FRESH}_{_AXES[axis]}" if axis else FRESH
+
+
+def coordinates(usage: Usage, kernel: Function) -> frozenset[str]:
     """The built-in coordinates that `kernel` and the device functions it calls ask for."""
     texts = (written(usage.body(f).words) for f in _reached(usage, kernel))
     return frozenset(f"{m.group(1)}.{m.group(2)}" for text in texts for m in _COORDINATES.finditer(text))
@@ -69,7 +79,7 @@ def _reached(usage: Usage, kernel: Function) -> frozenset[Function]:
     return frozenset(found)
 
 
-def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, int, int]:
+def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> Block:
     """The block the file's own launches use, those of a kernel with the same parameters where this one has none, else
     what bounds, constants and shared arrays say, else a usual one.
 
@@ -102,7 +112,7 @@ def states_block(usage: Usage, kernel: Function) -> bool:
     return next(_stated(usage, kernel, usage.program.launches_of(kernel)), None) is not None
 
 
-def _stated(usage: Usage, kernel: Function, launches: Iterable[Launch]) -> Iterator[tuple[int, int, int]]:
+def _stated(usage: Usage, kernel: Function, launches: Iterable[Launch]) -> Iterator[Block]:
     """Yields the blocks of those launches whose extents constants decide."""
     constants = _constants(usage, kernel)
     for launch in launches:
@@ -254,9 +264,7 @@ def _usual(kind: str, name: str) -> str:
     return "16" if "TILE" in upper else "4"
 
 
-def _covered(
-    usage: Usage, kernel: Function, axis: int, block: tuple[int, int, int], symbols: tuple[str, ...]
-) -> str | None:
+def _covered(usage: Usage, kernel: Function, axis: int, block: Block, symbols: tuple[str, ...]) -> str | None:
     """Blocks along `axis` that cover the first bound the kernel holds a block-dependent index against."""
     scope = Scope(usage, kernel)
     here = {f"blockDim.{a}": size for a, size in zip(_AXES, block, strict=True)} | dict(_constants(usage, kernel))
@@ -312,7 +320,7 @@ def _fixed(node: Node, here: Mapping[str, int]) -> Node:
     return node
 
 
-def _numbers(nodes: tuple[Node, ...], constants: Mapping[str, int]) -> tuple[int, int, int] | None:
+def _numbers(nodes: tuple[Node, ...], constants: Mapping[str, int]) -> Block | None:
     sizes = [_number(node, constants) for node in nodes]
     if not sizes or any(s is None or not 0 < s <= 1024 for s in sizes):
         return None

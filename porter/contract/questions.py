@@ -8,6 +8,7 @@ _EXTENT = "the source does not say how many elements '{name}' has"
 _BOUND = "the source does not say below which bound the values of '{name}' lie"
 _LAUNCH = "the source does not say how '{name}' is launched"
 _BLOCK = "no launch of '{name}' says in numbers how large its blocks are"
+_EXTENTS = "the source does not say with which grid and block '{name}' is called"
 _ELEMENT = "'{name}' points to {type}"
 _TAKEN = "; its bytes are taken to be float32"
 _SCALAR = "'{name}' has the type {type}"
@@ -39,6 +40,11 @@ def launch_question(name: str) -> Question:
 def block_question(name: str) -> Question:
     """Returns the question how many threads a block of this kernel has, where its launches leave that to a run."""
     return Question(name, _BLOCK.format(name=name), _FLAG)
+
+
+def extents_question(name: str) -> Question:
+    """Returns the question which extents of launches this host function is handed."""
+    return Question(name, _EXTENTS.format(name=name), _FLAG)
 
 
 def element_question(name: str, type_: str) -> Question:
@@ -76,7 +82,8 @@ def callable_question(name: str, type_: str) -> Question:
 def guessed_launch(contract: Contract) -> Question | None:
     """The question about the launch, where the draft had to guess one."""
     name = contract.entry.name
-    return next((q for q in (launch_question(name), block_question(name)) if q in contract.questions), None)
+    asked = (launch_question(name), block_question(name), extents_question(name))
+    return next((q for q in asked if q in contract.questions), None)
 
 
 def unknown_extents(contract: Contract) -> tuple[TensorArg, ...]:

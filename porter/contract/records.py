@@ -22,7 +22,8 @@ from porter.syntax.nodes import Variable
 
 # A vector of four floats has these components; its type is CUDA's own, and no source defines it.
 _VECTOR = re.compile(r"(?P<sign>u?)(?P<number>char|short|int|longlong|long|float|double)(?P<count>[1-4])")
-_COMPONENTS = "xyzw"
+COMPONENTS = "xyzw"
+EXTENTS, EXTENT_TYPE = "dim3", "unsigned int"  # of a grid or a block
 _MOST_FIELDS = 64
 _WIDEST_BYTES = 16  # that the addresses of a vector are multiples of
 _NOTHING: Mapping[str, str] = {}
@@ -90,8 +91,13 @@ class Records:
         if vector := _VECTOR.fullmatch(type_.base):
             number = vector["number"].replace("longlong", "long long")
             part = f"unsigned {number}" if vector["sign"] else number
-            for component in _COMPONENTS[: int(vector["count"])]:
+            for component in COMPONENTS[: int(vector["count"])]:
                 yield replace(param, name=f"{param.name}.{component}", type=CType(part, part), default="")
+            return
+        if type_.base == EXTENTS:
+            for component in COMPONENTS[:3]:
+                extent = CType(EXTENT_TYPE, EXTENT_TYPE)
+                yield replace(param, name=f"{param.name}.{component}", type=extent, default="")
             return
         for field in self.types.members(type_, scope, given) or ():
             yield from self._field(param, field)

@@ -19,6 +19,7 @@ from porter.contract.questions import (
     unknown_extents,
     unknown_values,
 )
+from porter.contract.records import COMPONENTS, EXTENT_TYPE
 from porter.oracle.faults import LEFT_BOUNDS, RACED, UNWRITTEN, is_of_sizes
 from porter.oracle.reference import Reference
 from porter.simt.failure import missing_header
@@ -256,7 +257,19 @@ def _asked(*questions: Question) -> str:
 def launch_words(contract: Contract) -> str:
     """Returns the extents of a launch as they are told."""
     launch = contract.entry.launch
-    return f"a grid of ({', '.join(launch.grid)}) and a block of ({', '.join(launch.block)})" if launch else "a guess"
+    if launch is not None:
+        return f"a grid of ({', '.join(launch.grid)}) and a block of ({', '.join(launch.block)})"
+    return " and ".join(f"a '{name}' of ({', '.join(extents)})" for name, extents in handed_extents(contract))
+
+
+def handed_extents(contract: Contract) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields the arguments of type `dim3`, each with its extents."""
+    numbers = {a.name: a for a in contract.arguments if isinstance(a, ScalarArg) and a.type == EXTENT_TYPE}
+    for name in dict.fromkeys(name.rpartition(".")[0] for name in numbers):
+        parts = [numbers.get(f"{name}.{axis}") for axis in COMPONENTS[:3]]
+        extents = tuple(part.value for part in parts if part is not None)
+        if len(extents) == len(parts):
+            yield name, extents
 
 
 def written(reference: Reference) -> list[TensorValue]:

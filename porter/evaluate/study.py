@@ -137,7 +137,7 @@ class Originals:
             return Unproven(settled, because, noted)
         is_drafted = settled.entry.launch is not None and not self.stated
         constant = "" if self.stated else _constant(settled, self.sizes)
-        guessed = _guessed(settled) if is_drafted else ""
+        guessed = "" if self.stated else _guessed(settled)
         chosen = "" if self.stated else _words(settled), _elements(settled)
         left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, *chosen, _left_out(built)
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import EntryKind, Role
+from porter.contract.contract import EntryKind, Role, ScalarArg
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
 from porter.contract.questions import guessed_launch, unknown_extents
@@ -182,3 +182,55 @@ template <typename T, int MOST = 0> void few(T* y, int n) {
 void f(half* y, int n) { CALL; }"""
     (contract,) = draft(parse(Source(Path("k.cu"), text.replace("CALL", call))))
     assert contract.branches == branches
+
+
+_SPAN = """
+__global__ void shift(float* y, const float* x, int rows, int columns) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * 4;
+    if (i >= columns) return;
+    for (int k = 0; k < 4 && j + k < rows; ++k) y[(j + k) * columns + i] = x[(j + k) * columns + i] + 1;
+}
+"""
+
+
+def test_extents_that_a_launcher_is_handed_cover_what_its_kernel_compares_with():
+    (contract,) = drafted(
+        _SPAN
+        + """
+        struct Shape { int height, width; };
+        static void inner(const dim3& g, dim3 b, float* y, const float* x, Shape s) {
+            shift<<<g, b>>>(y, x, s.height, s.width * 2);
+        }
+        void run(const dim3& grid, const dim3 threads, float* y, const float* x, Shape shape) {
+            inner(grid, threads, y, x, shape);
+        }"""
+    )
+    given = {a.name: a.value for a in contract.arguments if isinstance(a, ScalarArg)}
+    assert [given[f"grid.{axis}"] for axis in "xyz"] == ["cdiv(shape_width * 2, 256)", "cdiv(shape_height, 4)", "1"]
+    assert [given[f"threads.{axis}"] for axis in "xyz"] == ["256", "1", "1"]
+    assert contract.symbols == ("shape_height", "shape_width")
+    assert guessed_launch(contract) is not None
+
+
+@pytest.mark.parametrize(
+    ("head", "launch", "blocks"),
+    [
+        ("int blocks, int threads", "<<<blocks, threads>>>(y, x, n)", "cdiv(n, 256)"),
+        ("int blocks", "<<<dim3(blocks, 1), 64>>>(y, x, n)", "cdiv(n, 64)"),
+        ("int blocks", "<<<blocks, 64>>>(y, x, blocks)", "blocks"),
+        ("int blocks", "<<<blocks, (n + 3) / 4>>>(y, x, n)", "blocks"),
+    ],
+)
+def test_a_number_of_blocks_covers_what_a_kernel_compares_with_unless_it_is_a_size(head, launch, blocks):
+    kernel = BARE.replace("float factor, ", "").replace("factor", "2")
+    (contract,) = drafted(f"{kernel} void f({head}, float* y, const float* x, int n) {{ scale{launch}; }}")
+    assert next(a.value for a in contract.arguments if isinstance(a, ScalarArg)) == blocks
+
+
+def test_a_number_of_blocks_that_kernels_ask_for_is_a_size():
+    (contract,) = drafted("""
+        __global__ void k(float* y, const float* x, int n) {
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = x[i];
+        }
+        void f(int blocks, float* y, const float* x, int n) { k<<<blocks, 64>>>(y, x, n); }""")
+    assert contract.symbols == ("blocks", "n")

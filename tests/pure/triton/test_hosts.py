@@ -501,10 +501,18 @@ def test_extents_that_are_handed_on_are_numbers():
           launch(grid, block, y, x, n);
           launch(n, 32, y, x, n);
         }""")
-    assert (
-        "    launch((triton.cdiv(n, 64), 1, 1), (64, 1, 1), y, x, n)\n    launch((n, 1, 1), (32, 1, 1), y, x, n)"
-        in found
-    )
+    assert "    launch(triton.cdiv(n, 64), 1, 1, 64, 1, 1, y, x, n)\n    launch(n, 1, 1, 32, 1, 1, y, x, n)" in found
+    assert "def launch(blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, y, x, n):" in found
+
+
+def test_an_extent_of_a_parameter_may_change_and_be_left_out():
+    found = translated("""
+        void f(float* y, const float* x, int n, dim3 blocks = dim3(2, 3)) {
+          if (n > 9) blocks.y = 1;
+          add<<<blocks, 64>>>(y, x, n);
+        }""")
+    assert "def f(y, x, n, blocks_x=2, blocks_y=3, blocks_z=1):" in found
+    assert "blocks_y = 1" in found
 
 
 def test_memory_of_pytorchs_allocator_is_a_tensor_of_the_device():

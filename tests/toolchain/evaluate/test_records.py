@@ -89,3 +89,21 @@ void run(View v, const float* x) { bump<<<(v.n + 127) / 128, 128>>>(v, x); }
     assert migration.followed is not None
     assert "takes a struct" in migration.followed.because
     assert [(t.name, t.role) for t in entry.contract.tensors] == [("v.data", Role.INOUT), ("x", Role.IN)]
+
+
+@pytest.mark.parametrize("target", ["maca", "triton"])
+def test_a_launcher_that_is_handed_extents_is_verified_and_says_which(tmp_path, options, target):
+    (tmp_path / "op.cu").write_text("""
+__global__ void grow(float* y, const float* x, float by, int rows, int columns) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < columns && j < rows) y[j * columns + i] = x[j * columns + i] * by;
+}
+void run(const dim3& grid, dim3 threads, float* y, const float* x, const float& by, const int& rows, int columns) {
+    grow<<<grid, threads>>>(y, x, by, rows, columns);
+}
+""")
+    (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target), silent)
+    (entry,) = migration.entries
+    assert isinstance(entry.outcome, Verified), entry.outcome
+    words = "launched with a 'grid' of (cdiv(columns, 16), cdiv(rows, 16), 1) and a 'threads' of (16, 16, 1), a guess"
+    assert words in entry.outcome.caveat

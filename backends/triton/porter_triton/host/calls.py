@@ -373,7 +373,7 @@ def _as_extents(target: FunctionTree, index: int, argument: Code) -> Code:
         return argument
     wanted = target.parameters[index].type
     is_extents = not wanted.pointers and wanted.name == "dim3"
-    return sequence((argument, integer(1), integer(1))) if is_extents else argument
+    return Code("", Kind.DIM3, parts=(argument, integer(1), integer(1))) if is_extents else argument
 
 
 def _answer(cx: Context, code: Code) -> Code:
@@ -393,8 +393,8 @@ def _passed(argument: Code) -> str:
 
     A stream, or a function object without members, is nothing in Python; its parameter is still there.
     """
-    if argument.kind is Kind.DIM3 and not argument.text:
-        return sequence(argument.parts).text
+    if argument.kind is Kind.DIM3:
+        return ", ".join(part.text for part in argument.parts)
     if argument.kind is not Kind.RECORD or not argument.parts:
         return methods.spread(argument) or "None"
     return ", ".join(methods.spread(part) or "None" for part in records.leaves(argument))

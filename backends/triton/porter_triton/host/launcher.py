@@ -10,6 +10,7 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host import constants, expressions, member_types, records, statements
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
+from porter_triton.host.launches import extents
 from porter_triton.host.nullable import nullable_parameters, objects
 from porter_triton.host.pointed import with_references
 from porter_triton.host.scope import Context, Given, Template
@@ -152,9 +153,8 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     if kind is Kind.OPTIONS:
         raise Refusal(cx.function.head.span.line, f"Python has no tensor options to pass for '{parameter.name}'")
     if kind is Kind.DIM3:
-        parts = tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3))
-        cx.bind(parameter.name, Code(name, kind, parts=parts))
-    elif nullable and kind is Kind.POINTER and _is_object(cx, parameter):
+        return _extents(cx, parameter, name)
+    if nullable and kind is Kind.POINTER and _is_object(cx, parameter):
         _expect_null(cx, name)
         cx.bind(parameter.name, NONE)
     elif kind is Kind.OTHER and (held := _record_of(cx, parameter.name or name, parameter.type)) is not None:
@@ -169,6 +169,16 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
         return name
     default = "None" if kind is Kind.STREAM else expressions.expression(cx, parameter.default).text
     return f"{name}={default or 'None'}"
+
+
+def _extents(cx: Context, parameter: Parameter, name: str) -> str:
+    """The parameters for the extents of a `dim3`, one for each axis, with their defaults."""
+    parts = tuple(Code(cx.python_name(f"{name}_{axis}"), Kind.INT) for axis in "xyz")
+    cx.bind(parameter.name, Code("", Kind.DIM3, parts=parts))
+    if parameter.default is None:
+        return ", ".join(part.text for part in parts)
+    given = extents(expressions.expression(cx, parameter.default))
+    return ", ".join(f"{part.text}={value.text}" for part, value in zip(parts, given, strict=True))
 
 
 def _is_object(cx: Context, parameter: Parameter) -> bool:
