@@ -34,7 +34,8 @@ def read_original(source: Source, options: MigrateOptions, within: Path | None =
         defines = (*defines, *wanted)
         program = parse(source, headers=headers, defines=defines)
         noted = (
-            finding(SET_MACRO, None, said(macro, source), f"--define {macro}=... if it has a value") for macro in wanted
+            finding(SET_MACRO, None, said(macro, source), f"--define {macro.partition('=')[0]}=... for another value")
+            for macro in wanted
         )
         program = replace(program, findings=(*program.findings, *noted))
     refuse_unfinished(program)

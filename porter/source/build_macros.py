@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from porter.source.arithmetic_types import arithmetic
+from porter.source.chosen_types import OF_C, values_of_build
 from porter.source.directives import directives, includes, macros, outermost_macro
 from porter.source.headers import HeaderFinder, is_installed
 from porter.source.lexer import TokenKind, significant, tokens
@@ -19,24 +20,33 @@ _DEFINE = re.compile(r"#[ \t]*define[ \t]+(\w+)")
 _TYPE = re.compile(
     r"\btypedef\b[^;{}]*?\b(\w+)\s*;|\}\s*(\w+)\s*;|\busing\s+(\w+)\s*=|\b(?:struct|class|union|enum)\s+(\w+)\s*[{:]"
 )
-_OF_C = frozenset(("uint", "ushort", "ulong"))  # types that the C library's headers declare
 
 
 def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
     """The macros without which `program` holds nothing, and those that hide a local header which declares what it uses
     and nobody else declares. They stand around all of a file, or around the line of a header that includes it. So do
-    those that hide the only definition of a macro of kernels which the program uses (`CUDA_KERNEL_LOOP`).
+    those that hide the only definition of a macro of kernels which the program uses (`CUDA_KERNEL_LOOP`), and those by
+    whose value a type of numbers is chosen (`chosen_types.py`).
 
     What begins with an underscore is a compiler's to set. Of headers that several macros hide, and that declare the
     same, the first counts.
     """
     headers = tuple(dict.fromkeys(header for _, header in program.headers))
+    set_already = _set_by((program.source, *headers), program.defines)
+    found = _hiding(program, headers, finder, set_already)
+    return (*found, *values_of_build((program.source, *headers), set_already.union(found)))
+
+
+def _hiding(
+    program: Program, headers: tuple[Source, ...], finder: HeaderFinder, set_already: frozenset[str]
+) -> tuple[str, ...]:
+    """Returns the macros that hide what the program uses."""
     hidden = [*_guarded((program.source, *headers)), *_included(headers, finder)]
     within = _within((program.source, *headers))
     if not hidden and not within:
         return ()
+    set_already |= _set_by((header for _, header in hidden), ())
     others = (program.source.text, *(h.text for h in headers if all(h is not header for _, header in hidden)))
-    set_already = _set_by((*others, *(header.text for _, header in hidden)), program.defines)
     used = {t.text for t in tokens(program.source.text) if t.kind is TokenKind.IDENTIFIER}
     lacking = used.difference(*map(_declared, others))
     wanted = dict[str, None]()
@@ -105,14 +115,14 @@ def _declared(text: str) -> frozenset[str]:
     """The types, macros and functions without a body that `text` declares, without types of C and C++."""
     types = (name for match in _TYPE.finditer(text) for name in match.groups() if name)
     found = {*types, *_DEFINE.findall(text), *prototypes(text)}
-    return frozenset(name for name in found if arithmetic(name) is None and name not in _OF_C)
+    return frozenset(name for name in found if arithmetic(name) is None and name not in OF_C)
 
 
-def _set_by(texts: Iterable[str], defines: Iterable[str]) -> frozenset[str]:
+def _set_by(files: Iterable[Source], defines: Iterable[str]) -> frozenset[str]:
     def names() -> Iterator[str]:
         yield from (define.partition("=")[0] for define in defines)
-        for text in texts:
-            yield from _DEFINE.findall(text)
+        for file in files:
+            yield from _DEFINE.findall(file.text)
 
     return frozenset(names())
 

@@ -38,7 +38,7 @@ def test_what_stands_around_all_of_a_header_that_is_used_is_set(header):
     [
         "#ifdef WITH_CUDA\ntypedef short3 unused;\n#endif\n",
         "#ifdef _WIN32\ntypedef short3 point;\n#endif\n",
-        "typedef short3 point;\n#ifdef WITH_CUDA\ntypedef float3 real3;\n#endif\n",
+        "typedef short3 point;\n#ifdef WITH_CUDA\nstruct real3 { float x; };\n#endif\n",
         "#define WITH_CUDA\n#ifdef WITH_CUDA\ntypedef short3 point;\n#endif\n",
         "#ifdef WITH_CUDA\ntypedef unsigned int uint;\n#endif\n",
         "",
@@ -115,3 +115,46 @@ def test_a_macro_around_all_of_the_source_is_set():
     assert wanted("#define WITH_CUDA 1\n", f'#include "math.cuh"\n#ifdef WITH_CUDA\n{kernel}#endif\n') == ()
     assert wanted("", f"#ifdef __CUDACC__\n{kernel}#endif\n") == ()
     assert wanted("", f"{kernel}#ifdef WITH_CUDA\n{kernel}#endif\n") == ()
+
+
+REALS = '#include "math.cuh"\n__global__ void k(real* x, int n) { x[n] = 0; }\n'
+
+
+@pytest.mark.parametrize(
+    ("header", "set_"),
+    [
+        ("#if WIDE == 1\ntypedef float real;\n#endif\n#if WIDE == 2\ntypedef double real;\n#endif\n", "WIDE=1"),
+        ("#if BITS == 64\nusing real = double;\n#elif BITS == 32\nusing real = float;\n#endif\n", "BITS=64"),
+        ("#ifdef DOUBLES\ntypedef double real;\n#elif defined(FLOATS)\ntypedef float real;\n#endif\n", "DOUBLES=1"),
+        ("int f();\n#if (WIDE == 2)\n#ifndef HAS_REAL\n#define real double\n#endif\n#endif\n", "WIDE=2"),
+        ("#if ON_HALVES\n#define real __half2\n#endif\nint f();\n", "ON_HALVES=1"),
+    ],
+)
+def test_a_value_is_chosen_under_which_a_type_of_the_source_is_one(header, set_):
+    assert wanted(header, REALS) == (set_,)
+
+
+@pytest.mark.parametrize(
+    ("header", "source"),
+    [
+        ("#if WIDE == 2\ntypedef double real;\n#else\ntypedef float real;\n#endif\n", REALS),
+        ("#define WIDE 2\n#if WIDE == 2\ntypedef double real;\n#endif\n", REALS),
+        ("#if WIDE == 2\ntypedef double real;\n#endif\nint f();\n", "typedef float real;\n" + REALS),
+        ("#if WIDE == 2\ntypedef double real;\n#endif\nint f();\n", REALS.replace("(real*", "(template real*")),
+        ("#if WIDE == 2\ntypedef double real;\n#endif\nint f();\n", f"#if WIDE == 2\n{REALS}#endif\nint g();\n"),
+        ("#if WIDE > 1\ntypedef double real;\n#endif\nint f();\n", REALS),
+        ("#if WIDE == 2\ntypedef struct { int x; } real;\n#endif\nint f();\n", REALS),
+    ],
+    ids=[
+        "another otherwise",
+        "it has a value",
+        "its own",
+        "a parameter",
+        "where it is asked for",
+        "no value",
+        "no number",
+    ],
+)
+def test_no_value_is_chosen_where_a_name_means_something_or_no_value_says_what(header, source):
+    source = source.replace("__global__ void k(template real*", "template <typename real> __global__ void k(real*")
+    assert wanted(header, source) == ()
