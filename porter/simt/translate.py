@@ -7,6 +7,8 @@ A token-level translation also reaches the bodies of macros, where no parser see
     asm("…" : … );                                → the C++ function that does the same
     cudaLaunchKernel((void*)k, …)                 → the same without the cast, which loses what k takes
     #define UNROLL #pragma unroll                 → the same with _Pragma("unroll")
+    UNROLL 4                                      → the same without what that pragma is told
+    __device__ void __syncthreads(void);          → nothing: CUDA has its functions
     int main(…)                                   → a function the driver calls
 Everything else of CUDA's language is macros, functions and types of the shim headers.
 """
@@ -20,10 +22,11 @@ from dataclasses import dataclass, field
 from porter.simt.asm_edits import asm_edits
 from porter.simt.branch_edits import BranchMarks
 from porter.simt.launch_edits import launch_edits
+from porter.simt.redeclared_edits import is_keyword_of_c, prototype_edits
 from porter.simt.shared_edits import SharedNames, shared_edits
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, tokens
-from porter.source.pragmas import pragma_edits
+from porter.source.pragmas import pragma_argument_edits, pragma_edits
 from porter.source.text import Source
 
 USER_MAIN = "porter_user_main"
@@ -70,6 +73,8 @@ class _Translation:
         inner = significant(inside_directive(directive, self.text))
         if len(inner) < 2 or inner[0].text != "define":
             return []
+        if is_keyword_of_c(inner):
+            return [Edit(directive.start, directive.end, "")]
         body, parameters = _macro_body(inner)
         if body and self.names.is_spelling(body):
             self.names.spellings.add(inner[1].text)
@@ -84,6 +89,8 @@ class _Translation:
             *shared_edits(self.text, code, self.names, macro),
             *_untyped_edits(code),
             *_main_edits(code),
+            *prototype_edits(code),
+            *pragma_argument_edits(code),
         ]
         return [*edits, *self.marks.edits(self.source, code, edits)] if self.marks else edits
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from porter.source.edit import Edit
-from porter.source.lexer import Token
+from porter.source.lexer import Token, TokenKind
 
 _PRAGMA = re.compile(r"#[ \t]*pragma[ \t]+(?P<words>[^\\\n]*[^\\\s])")
+
+_LOOPS = frozenset(("for", "while", "do"))
 
 
 def with_pragma_operators(body: str) -> str:
@@ -23,6 +25,13 @@ def pragma_edits(directive: Token, words: Sequence[Token]) -> Iterator[Edit]:
     if words and words[0].text == "define":
         for found in _pragmas(directive.text):
             yield Edit(directive.start + found.start(), directive.start + found.end(), _operator(found))
+
+
+def pragma_argument_edits(code: Sequence[Token]) -> Iterator[Edit]:
+    """Yields the arguments of pragmas that macros stand for: the number in `UNROLL 4` before a loop."""
+    for name, number, loop in zip(code, code[1:], code[2:], strict=False):
+        if name.kind is TokenKind.IDENTIFIER and number.kind is TokenKind.NUMBER and loop.text in _LOOPS:
+            yield Edit(number.start, number.end, "")
 
 
 def _pragmas(text: str) -> Iterator[re.Match[str]]:

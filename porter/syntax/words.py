@@ -197,7 +197,9 @@ class _File:
 
 
 def _operators(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces with each `_Pragma("unroll 4")` as the directive it stands for; other pragmas are left out."""
+    """The pieces with each `_Pragma("unroll 4")` as the directive it stands for, and with the number behind it; other
+    pragmas are left out.
+    """
     index = 0
     while index < len(pieces):
         texts = [p.text for p in pieces[index : index + 4]]
@@ -205,9 +207,11 @@ def _operators(pieces: Sequence[Piece]) -> Iterator[Piece]:
             yield pieces[index]
             index += 1
             continue
+        argument = pieces[index + 4] if index + 4 < len(pieces) else None
+        told = argument.text if argument is not None and argument.kind is TokenKind.NUMBER else ""
         if unroll := _UNROLL.match("#pragma " + texts[2].strip('"')):
-            yield Piece(TokenKind.DIRECTIVE, unroll.group(1) or " ", True, pieces[index].origin)
-        index += 4
+            yield Piece(TokenKind.DIRECTIVE, unroll.group(1) or told or " ", True, pieces[index].origin)
+        index += 5 if told else 4
 
 
 @dataclass

@@ -12,7 +12,7 @@ from porter.backend import Target
 from porter.findings import Finding
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, split_arguments, tokens
-from porter.source.pragmas import pragma_edits
+from porter.source.pragmas import pragma_argument_edits, pragma_edits
 from porter_maca.declared import Declared
 from porter_maca.limits import SETS_ATTRIBUTE
 from porter_maca.places import Places
@@ -62,7 +62,7 @@ def mend(traced: Traced, own: Declared, target: Target, places: Places) -> tuple
     findings: list[Finding] = []
     helpers: list[str] = []
     for words in (code, *macros):
-        edits.extend(_casts(words))
+        edits.extend((*_casts(words), *pragma_argument_edits(words)))
     for row in substitutes():
         if row.only_for == "bfloat16" and (target.bf16_atomics or not _mentions(code, _BFLOAT16)):
             continue

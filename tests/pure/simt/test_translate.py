@@ -41,6 +41,8 @@ def test_an_argument_that_is_missing_is_left_to_the_compiler():
 
 def test_a_macro_may_be_a_pragma():
     assert translated("#define UNROLL #pragma unroll 4\n") == '#define UNROLL _Pragma("unroll 4")\n'
+    assert translated("UNROLL 4\nfor (;;) {}\n") == "UNROLL \nfor (;;) {}\n"
+    assert translated("int x = 4; do {} while (N > 4);") == "int x = 4; do {} while (N > 4);"
     text = '#define TEXT "for device code: #pragma unroll"\n'
     assert translated(text) == text
 
@@ -145,3 +147,27 @@ def test_main_is_renamed_and_its_callers_are_not():
 )
 def test_broken_text_is_no_crash(text):
     translated(text)
+
+
+@pytest.mark.parametrize(
+    "own", ["extern __device__ __device_builtin__ void __syncthreads(void);", "__device__ int __clz(int x);"]
+)
+def test_prototypes_of_functions_of_cuda_go(own):
+    assert not translated(f"int n;\n{own}\nint m;\n").replace("int n;\n", "").replace("\nint m;\n", "").strip(" ;")
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "extern __device__ void threads(void);",
+        "__device__ void __own(int x) { x = 1; }",
+        "__device__ __constant__ int __table[4];",
+        "__device__ int __n = (4);",
+    ],
+)
+def test_what_a_source_defines_or_calls_by_a_name_of_its_own_stays(own):
+    assert translated(own + "\n") == own + "\n"
+
+
+def test_a_word_of_c_is_no_macro_of_cpp():
+    assert translated("#define auto __auto_type\nint n;\n") == "\nint n;\n"

@@ -278,6 +278,9 @@ def test_a_macro_may_be_a_pragma():
     (loop,) = body_of("#define UNROLL #pragma unroll 2\n__global__ void k() {\nUNROLL\nfor (;;) {}\n}")
     assert isinstance(loop, For)
     assert loop.unroll == 2
+    (loop,) = body_of("#define UNROLL #pragma unroll\n__global__ void k() {\nUNROLL 4\nfor (;;) {}\n}")
+    assert isinstance(loop, For)
+    assert loop.unroll == 4
 
 
 def test_switch_groups_labels():

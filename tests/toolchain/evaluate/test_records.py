@@ -16,7 +16,7 @@ from porter.simt.compiler import missing_compiler
 
 SOURCE = """\
 struct Window { int begin, count; };
-struct Params { const float* x; float* y; float by; int n; Window window; };
+struct Params { const float* x; float* __restrict__ y; float by; int n; Window window; };
 __global__ void part(Params p) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     bool inside = i >= p.window.begin && i < p.window.begin + p.window.count;

@@ -76,8 +76,16 @@ void launch_entry(const char* name, void (*kernel)(P...), Arguments& arguments, 
 template <std::size_t I, class Function>
 using Record = typename detail::Parameter<I, Function>::Type;
 
+// `__restrict__` is no part of what a pointer is converted to.
+template <class T>
+struct Unrestricted { using Type = T; };
+template <class T>
+struct Unrestricted<T* __restrict__> { using Type = T*; };
+
 template <class Field>
-void give(Field& field, Argument& argument) { field = Convert<std::remove_cv_t<Field>>::from(argument); }
+void give(Field& field, Argument& argument) {
+    field = Convert<typename Unrestricted<std::remove_cv_t<Field>>::Type>::from(argument);
+}
 
 inline Argument record(const void* made) {
     Argument argument;
