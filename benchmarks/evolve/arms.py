@@ -12,8 +12,8 @@ and the first time with no program at all. It takes `porter[llm]`, and is left o
 
 `table` says how good the best so far is after so many evaluations, the port that all begin with being the first: 0 is
 that port, 1 the best that any arm found for the operator, between them the binary logarithm counts. Operators on which
-no arm gained 1 % are left out of that. Intervals are bootstrapped, with 95 %, over operators. An arm wins an operator
-where none is more than 1 % better at the end.
+no arm gained 1 % are left out of that, and those for which not every arm has searched of all. Intervals are
+bootstrapped, with 95 %, over operators. An arm wins an operator where none is more than 1 % better at the end.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ from porter.evolve.ports import space_of_port
 from porter.evolve.proposer import Proposer, Request
 from porter.evolve.proposers import closing, proposers_of, task_of
 from porter.evolve.replay import searching
+from porter.evolve.run import PRIORS
 from porter.evolve.scored import Scored
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.space import Space
@@ -224,6 +225,7 @@ def studied(operator: str, searches: Sequence[tuple[str, int]], evaluations: int
                 if proposers:
                     found = curve(once, proposers, seed, number, evaluations, jobs)
                     yield Played(operator, evaluator.fidelity.value, evaluator.device, arm, number, found)
+    print(operator, {stage.value: round(took) for stage, took in subject.options.stages.seconds.items()}, flush=True)
 
 
 def curve(  # noqa: PLR0917 - an arm, and what it may spend
@@ -232,7 +234,7 @@ def curve(  # noqa: PLR0917 - an arm, and what it may spend
     """The best so far after each evaluation, the seed's included; it stays where an arm has no more to give."""
     names = tuple(one.name for one in proposers)
     slow = {"llm": 4} if "llm" in names else {}
-    settings = Settings(number, once.axes, names, batch=1, measure_after=0, slow=slow)
+    settings = Settings(number, once.axes, names, priors=PRIORS, batch=1, measure_after=0, slow=slow)
     budget = Budget(rounds=10_000, evaluations=evaluations)
     with (
         tempfile.TemporaryDirectory(prefix="porter-arms-") as folder,
@@ -258,7 +260,11 @@ def run(out: Path, given: argparse.Namespace) -> None:
 def search(out: Path, operator: str, given: argparse.Namespace) -> int:
     """Searches for one operator, appends a line for each search as it ends, and returns how many there were."""
     known = {(line.arm, line.seed) for line in (lines(out) if out.exists() else ()) if line.operator == operator}
-    waiting = [(arm, seed) for seed, arm in itertools.product(range(given.seeds), ARMS) if (arm, seed) not in known]
+    waiting = [
+        (arm, seed)
+        for seed, arm in itertools.product(range(given.seeds), given.arm or ARMS)
+        if (arm, seed) not in known
+    ]
     count = 0
     for line in studied(operator, waiting, given.evaluations, given.jobs) if waiting else ():
         with out.open("a", encoding="utf-8") as file:
@@ -274,7 +280,7 @@ def lines(path: Path) -> list[Played]:
 
 def table(path: Path) -> str:
     """The study as Markdown."""
-    read = lines(path)
+    read = played_by_all(lines(path))
     best: defaultdict[str, float] = defaultdict(lambda: 1.0)
     for line in read:
         best[line.operator] = max(best[line.operator], *line.curve)
@@ -292,6 +298,14 @@ def table(path: Path) -> str:
     head = f"{count}; scores: {', '.join(kinds)}\n\n"
     heads = f"| arm | {' | '.join(f'after {n}' for n in shown)} | wins |\n|{' --- |' * (len(shown) + 2)}\n"
     return head + heads + "\n".join(rows)
+
+
+def played_by_all(read: list[Played]) -> list[Played]:
+    """Returns the searches for operators for which each arm searched that did for any."""
+    arms, of_operator = {line.arm for line in read}, defaultdict[str, set[str]](set)
+    for line in read:
+        of_operator[line.operator].add(line.arm)
+    return [line for line in read if of_operator[line.operator] == arms]
 
 
 def share(read: list[Played], arm: str, operator: str, count: int, best: float) -> float:
@@ -328,6 +342,7 @@ def main() -> None:
     parser.add_argument("what", choices=("run", "table"))
     parser.add_argument("out", type=Path)
     parser.add_argument("operators", nargs="*", default=OPERATORS)
+    parser.add_argument("--arm", action="append", choices=tuple(ARMS), help="only this one; may be repeated")
     parser.add_argument("--evaluations", type=int, default=16)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=cores(), help="evaluations at once for an operator")

@@ -12,7 +12,10 @@ _FADING = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """The knowledge of a proposer before the run: candidates that paid, and that did not, in runs of the category."""
+    """The knowledge of a proposer before the run: candidates that paid, and that did not, in runs of the category.
+
+    So many requests brought a candidate.
+    """
 
     proposer: str
     paid: float
@@ -32,6 +35,7 @@ class Bandit:
         for prior in priors:
             if prior.proposer in names:
                 self._pays.know(prior.proposer, prior.paid, prior.unpaid)
+                self._brings.know(prior.proposer, prior.paid + prior.unpaid, 0.0)
 
     def choose(self, arms: Sequence[str], draw: Random) -> str:
         """One of `arms`; each is drawn for, so that the streams of equal requests stay equal."""

@@ -24,7 +24,7 @@ from porter.evolve.scored import Scored
 from porter.evolve.settings import Settings
 
 FORMAT = "porter search"
-VERSION = 4  # of the form of lines: a test knows which belongs to it
+VERSION = 5  # of the form of lines: a test knows which belongs to it
 INTERRUPTED = "interrupted"
 NOTHING_SAID = Account()
 

@@ -76,6 +76,11 @@ def test_a_prior_is_where_the_bandit_begins():
     assert Counter(bandit.choose(["a", "b"], stream(1, n)) for n in range(100))["b"] > 65
 
 
+def test_a_prior_says_that_requests_bring_candidates():
+    bandit = Bandit(["a", "b", "c"], [Prior("b", 8.0, 2.0)])
+    assert Counter(bandit.choose(["a", "b", "c"], stream(1, n)) for n in range(100))["b"] > 80
+
+
 def test_who_brings_nothing_is_asked_less_than_who_brings_what_does_not_pay():
     bandit = Bandit(["dead", "alive"])
     for _ in range(20):
