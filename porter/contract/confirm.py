@@ -14,7 +14,7 @@ Every run is of a watched executable, on allocations far larger than needed and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -214,14 +214,17 @@ class _Confirmer:
     def _take(self, probed: Probed) -> None:
         self.contract, self.apart, self.probed = probed.learned(), probed.apart, probed
 
-    def _probed(self, contract: Contract) -> Probed:
+    def _probed(self, contract: Contract, wanted: Container[str] = ()) -> Probed:
+        """Returns what runs at different sizes show; fewer runs where one of the extents that are `wanted` has no form
+        in those.
+        """
         probes: list[Probe] = []
         for attempt in range(_ATTEMPTS):
             probe = self._probe(contract, attempt)
             if probe is not None and all(probe.sizes != p.sizes for p in probes):
                 probes.append(probe)
         found = Probed(self.contract, contract, tuple(probes))
-        if not found.suffices or not contract.symbols:
+        if not found.suffices or not contract.symbols or found.lacks(wanted):
             return found
         found = self._with(found, EVEN)  # of odd sizes `cols - 1` and `2 * (cols / 2)` are the same
         return self._with(found, FALLING) if found.quotients else found
@@ -253,10 +256,11 @@ class _Confirmer:
 
     def _regular(self, probed: Probed) -> Probed:
         """Extents that stay unexplained may well be simple where sizes go together that nobody said do."""
+        formless = [name for name, f in probed.fits.items() if f is None]
         for change, suits in self._changes(probed):
             if self.trials.are_many:
                 break
-            found = self._probed(change(probed.contract))
+            found = self._probed(change(probed.contract), formless)
             if found.suffices and found.varied and suits(found):
                 self.contract = change(self.contract)
                 return replace(found, before=self.contract)
@@ -286,7 +290,7 @@ class _Confirmer:
             if self.trials.are_many:
                 break
             self.contract = change(probed.before)
-            found = self._probed(change(probed.contract))
+            found = self._probed(change(probed.contract), probed.fits)
             if found.improves(probed):
                 self._take(found)
                 self.contract = with_workloads(self.contract, self.fixed)

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from math import prod
+from math import gcd, prod
 
 _ROUNDINGS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _MAX_COEFFICIENT = 1 << 16
 _MOST_NUMBERS = 1 << 10  # that lie together for each index, as three of a point do
 _MAX_FACTORS = 5
 _MAX_STEP = 64
+_MOST_OF_VECTOR = 16  # numbers, as a matrix has
+_MOST_LESS = 2  # elements of the last row: those that what reads its neighbours leaves
 _MOST_TIMES = 8  # that the second of two products is taken
 _MAX_SLACK = 2.0
 
@@ -46,10 +48,15 @@ class _Term:
 
 def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | None:
     """The simplest expression that gives `extents[k]` at sizes `probes[k]`; else a product that just covers them."""
-    seen = tuple(extents)
+    return _fitted(tuple(extents), tuple(tuple(p.items()) for p in probes))
+
+
+@lru_cache(maxsize=1024)
+def _fitted(seen: tuple[int, ...], at: tuple[tuple[tuple[str, int], ...], ...]) -> Fit | None:
+    """As `fit`; whoever tries what may have been meant asks most of it again."""
     if len(set(seen)) == 1:
         return Fit(str(seen[0]), exact=True)
-    products = _remembered(tuple(tuple(p.items()) for p in probes))
+    products, probes = _remembered(at), [dict(sizes) for sizes in at]
     for candidates in (
         _scaled(seen, products),
         _rounded(seen, products),
@@ -262,10 +269,18 @@ def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterat
 
 
 def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
-    """`(rows - 1) * stride + width`: the stride a symbol, the width another one or the sum of two, in equal units.
+    """`(rows - 1) * stride + width`: the stride a symbol, the width another one or the sum of two, or a little less, in
+    equal units: products of symbols, and the numbers of a vector.
 
     There may be a few planes of as many rows: `(3 * rows - 1) * stride + width`.
     """
+    common = gcd(*seen)
+    for numbers in range(1, _MOST_OF_VECTOR + 1):
+        for found in _rows(tuple(s // numbers for s in seen), probes) if common % numbers == 0 else ():
+            yield replace(found, text=_times(numbers, found.text))
+
+
+def _rows(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
     symbols = list(probes[0])
     whole = _factors(symbols, seen, probes)
     for lead in symbols:
@@ -277,8 +292,9 @@ def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iter
                 for found in dict.fromkeys((single, replace(single, planes=single.most_planes(seen, probes)))):
                     widths = found.widths(seen, probes)
                     for summed in _subsets([s for s in free if s not in rows], range(1, 3)) if widths else ():
-                        if widths == [sum(p[s] for s in summed) for p in probes]:
-                            yield found.fit(" + ".join(summed))
+                        less = {sum(p[s] for s in summed) - w for w, p in zip(widths, probes, strict=True)}
+                        if len(less) == 1 and 0 <= min(less) <= _MOST_LESS:
+                            yield found.fit(" + ".join(summed), min(less))
 
 
 def _factors(symbols: Sequence[str], seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[str]:
@@ -316,9 +332,10 @@ class _Rows:
         whole = all(n > 0 and n % u == 0 for n, u in zip(last, units, strict=True))
         return [n // u for n, u in zip(last, units, strict=True)] if whole else []
 
-    def fit(self, width: str) -> Fit:
-        """Rows of `width`."""
-        last = " * ".join((f"({width})" if self.unit else width, *self.unit))
+    def fit(self, width: str, less: int = 0) -> Fit:
+        """Rows of `width`, of the last of which the last few units are not reached: what is read below lies left."""
+        reached = f"{width} - {less}" if less else width
+        last = " * ".join((f"({reached})" if self.unit else reached, *self.unit))
         text = f"({_times(self.planes, ' * '.join(self.rows))} - 1) * {' * '.join((self.lead, *self.unit))} + {last}"
         return Fit(text, exact=True, apart=f"{width} <= {self.lead}")
 

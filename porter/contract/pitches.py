@@ -1,6 +1,7 @@
 """Distances that are counted in bytes, such as those between the rows of an image: `(float*)((char*)p + row * pitch)`.
 
-Where an address is a multiple of its element's size, so is such a distance. Its symbol counts elements.
+Where an address is a multiple of its element's size, so is such a distance: of 16 for an image of `float4`. Its symbol
+counts elements.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ def in_elements(
 
 
 def _multiple(argument: Argument, tensor: TensorArg | None) -> Argument:
-    if tensor is None or tensor.dtype.bytes == 1 or not isinstance(argument, ScalarArg):
+    bytes_ = tensor.dtype.bytes * tensor.group if tensor is not None else 1
+    if bytes_ == 1 or not isinstance(argument, ScalarArg):
         return argument
-    is_size = argument.value.isidentifier()
-    return replace(argument, value=f"{tensor.dtype.bytes} * {argument.value}") if is_size else argument
+    return replace(argument, value=f"{bytes_} * {argument.value}") if argument.value.isidentifier() else argument
 
 
 def _pitches(usage: Usage, function: Function, template: tuple[str, ...]) -> Iterator[tuple[str, str]]:

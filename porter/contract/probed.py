@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -78,6 +78,13 @@ class Probed:
     def exact(self) -> bool:
         """Returns whether every extent has a form, be it that of rows with a distance of their own."""
         return all(f is not None and f.exact for f in self.fits.values())
+
+    def lacks(self, names: Container[str]) -> bool:
+        """Returns whether one of these extents has no form, which no further run would give it: a form of all is one
+        of these, too.
+        """
+        found = (self._fit(t, self.extents(t.name)) for t in self.contract.tensors if t.name in names)
+        return any(f is None or not f.exact for f in found)
 
     @property
     def constants(self) -> int:

@@ -38,7 +38,9 @@ from porter.simt.job import BuildFailure, Built
 _MOST_LOST = 0.1
 # What an entry may use of its turn before it is asked at smaller sizes, at which a softmax took a tenth of the time.
 _PART_AS_DRAFTED = 0.5
-_TOO_LONG = "it takes too long at the drafted sizes, and no smaller sizes exercise as much (--limit, --size)"
+# How long a second turn has to be beside the first one: the original's runs of that are known.
+_PART_OF_FIRST = 0.5
+_NO_SMALLER = ", since no smaller sizes exercise as much"
 _IN_BRIEF = "the original is too slow here (--limit, --size), and short runs show too little: {}"
 
 
@@ -85,6 +87,16 @@ class _Steps:
         self._progress(step)
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """An entry, its original and its port, and how long its first turn is."""
+
+    contract: Contract
+    built: Built
+    port: Candidates
+    share_s: float
+
+
 def as_built(_: Contract, port: Candidates) -> Candidates:
     """The port itself."""
     return port
@@ -112,32 +124,51 @@ class Prover:
 
         Those that are broken off, or left at the deadline, are not verified.
         """
-        proofs, steps = list[Proof](), _Steps(progress)
+        proofs, steps = dict[int, Proof](), _Steps(progress)
         try:
             if contracts and not self.deadline.passed:
-                proofs.extend(self._proofs(contracts, steps))
+                for place, proof in self._proofs(contracts, steps):
+                    proofs[place] = proof
         except OutOfTime:
             end_calls()
         where = f" while {steps.latest}" if steps.latest else ""
         late = f"the limit of {self.deadline.limit_s or 0:g} s was over{where} (--limit)"
-        return [*proofs, *(_late(contract, late) for contract in contracts[len(proofs) :])]
+        return [proofs.get(place) or _late(contract, late) for place, contract in enumerate(contracts)]
 
-    def _proofs(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[Proof]:
-        """Yields the proof of each entry; those without values for their arguments are not built."""
+    def _proofs(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[tuple[int, Proof]]:
+        """Yields the proof of each entry with its place; those without values for their arguments are not built.
+
+        One whose turn was over may have another one, and another proof.
+        """
         wanted = [contract for contract in contracts if not never_answered(contract)]
         ready = self._ready(wanted, steps) if wanted else iter(())
-        turns = Turns.of(wanted, self.deadline)
-        for contract in contracts:
+        turns, late = Turns.of(wanted, self.deadline), list[tuple[int, _Waiting]]()
+        for place, contract in enumerate(contracts):
             if because := never_answered(contract):
-                yield _unproven(Unproven(contract, because))
+                yield place, _unproven(Unproven(contract, because))
                 continue
-            built, port = next(ready)
-            proof = None
-            with turns.next():
-                proof = self._proof(contract, built, port, steps)
-            if proof is None:
-                end_calls()
-            yield proof or _late(contract, turns.late(steps.latest))
+            waiting = _Waiting(contract, *next(ready), turns.share_s)
+            proof = self._in_turn(waiting, turns, steps)
+            late += [(place, waiting)] if proof is None else []
+            yield place, proof or _late(contract, turns.late(steps.latest))
+        yield from self._again(late, turns.again(len(late)), steps)
+
+    def _again(self, late: Sequence[tuple[int, _Waiting]], turns: Turns, steps: _Steps) -> Iterator[tuple[int, Proof]]:
+        """Yields the proof of each entry that comes to an end in a second turn, where that is no mere rest of time."""
+        for place, waiting in late:
+            if turns.share_s < _PART_OF_FIRST * waiting.share_s:
+                turns.taken += 1
+            elif proof := self._in_turn(waiting, turns, steps):
+                yield place, proof
+
+    def _in_turn(self, waiting: _Waiting, turns: Turns, steps: _Steps) -> Proof | None:
+        """The proof of an entry; None where its turn was over before."""
+        proof = None
+        with turns.next():
+            proof = self._proof(waiting.contract, waiting.built, waiting.port, steps)
+        if proof is None:
+            end_calls()
+        return proof
 
     def _ready(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[tuple[Built, Candidates]]:
         """The original and the port of each entry, built."""
@@ -163,7 +194,8 @@ class Prover:
         if proof is not None and not _is_too_slow(proof):
             return proof
         end_calls()
-        return self._at_smaller_sizes(settled, port, progress) or proof or _late(settled.contract, _TOO_LONG)
+        smaller_sizes = self._at_smaller_sizes(settled, port, progress)
+        return smaller_sizes or proof or self._held(settled, port, progress, _NO_SMALLER)
 
     def _settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
         """The contract without its questions; of an original that takes long as far as brief runs tell."""

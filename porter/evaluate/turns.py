@@ -1,4 +1,7 @@
-"""A limit shared among entries: each has its turn, and what one does not use passes to those behind it."""
+"""A limit shared among entries: each has its turn, and what one does not use passes to those behind it.
+
+What all have left over passes to those whose turns were over: theirs came before anyone knew how little others need.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,24 @@ class Turns:
         in_parts = EntryKind.PROGRAM in kinds or sum(kind is not EntryKind.KERNEL for kind in kinds) > 1
         return cls(deadline, len(contracts), int(in_parts))
 
+    @property
+    def share_s(self) -> float:
+        """Returns how long the next turn is: what is left of the limit, divided by the shares that are left, but
+        `LEAST_S` at the least.
+        """
+        return max(self.deadline.left_s / (self.count - self.taken + self.kept), LEAST_S)
+
     @contextmanager
     def next(self) -> Iterator[Span]:
-        """The next turn: what is left of the limit, divided by the shares that are left, but `LEAST_S` at the least."""
-        waiting = self.count - self.taken + self.kept
+        """The next turn."""
+        share_s = self.share_s
         self.taken += 1
-        with self.deadline.span(max(self.deadline.left_s / waiting, LEAST_S)) as span:
+        with self.deadline.span(share_s) as span:
             yield span
+
+    def again(self, count: int) -> Turns:
+        """Returns the turns of `count` of the entries, once all have had theirs."""
+        return Turns(self.deadline, count, self.kept)
 
     def late(self, doing: str) -> str:
         """Returns what is said of an entry whose turn was over while it was `doing` something."""

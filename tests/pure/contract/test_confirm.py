@@ -10,6 +10,7 @@ from porter.contract.confirm import confirm
 from porter.contract.contract import EntryKind, Role, ScalarArg, Values
 from porter.contract.dtype import DType
 from porter.contract.probed import Probed
+from porter.contract.probing import EVEN, probe_sizes
 from porter.contract.questions import bound_question, extent_question
 from porter.contract.regular import with_size
 from porter.contract.trials import Trials
@@ -405,3 +406,14 @@ def test_of_a_probe_only_the_traces_are_remembered(contract, tensor):
     probe = trials.probe(drafted, {"n": 5})
     assert (probe.outputs, probe.results, probe.touched) == ((), (), (Touched(4, 0, 0),))
     assert trials.exact(drafted, {"n": 5}).outputs
+
+
+def test_what_three_runs_give_no_form_is_asked_no_further(open_contract, tensor):
+    """Of each change of what may have been meant no fourth run is made: a form of four is one of three, too."""
+    drafted = open_contract(tensor("x", "a * b"), *sizes("a", "b"), symbols=("a", "b"))
+    model = Model(lambda s, _: [(s[0] ** 2 + s[1] ** 2 % 1000 + 7, 0)])
+    confirm(drafted, model)
+    asked = {tuple(a.value for a in job.arguments if isinstance(a, ScalarValue)) for job in model.jobs}
+    even = probe_sizes(with_size(drafted, "a", "a * b"), frozenset(), {}, EVEN, 0)
+    assert (even["a"] * even["b"], even["b"]) not in asked
+    assert tuple(probe_sizes(drafted, frozenset(), {}, EVEN, 0).values()) in asked

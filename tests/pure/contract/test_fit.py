@@ -70,7 +70,8 @@ def test_what_nothing_explains_stays_open():
 @pytest.mark.parametrize(
     ("expression", "apart"),
     [("(B * T - 1) * n + C", "C <= n"), ("(B - 1) * n * T + C * T", "C <= n"),
-     ("(B - 1) * n + C + T", "T + C <= n"), ("(3 * B - 1) * n + C", "C <= n")],
+     ("(B - 1) * n + C + T", "T + C <= n"), ("(3 * B - 1) * n + C", "C <= n"),
+     ("4 * ((B - 1) * n + C)", "C <= n"), ("(B - 1) * n + C - 1", "C <= n"), ("3 * ((B - 1) * n + C - 2)", "C <= n")],
 )  # fmt: skip
 def test_rows_with_a_distance_of_their_own_come_with_what_keeps_them_apart(expression, apart):
     found = fit(extents(expression), PROBES)

@@ -44,3 +44,14 @@ def test_a_class_says_it_of_its_members():
     """
     assert value_of("x.step", text) == "8 * x_step"
     assert value_of("y.step", text) == "y_step"
+
+
+def test_rows_of_vectors_are_whole_vectors_apart():
+    """A distance of one element more would leave the alignment of a vector."""
+    text = """
+        __global__ void k(float4* x, size_t pitch, int n) {
+          float4* row = (float4*)((char*)x + blockIdx.x * pitch);
+          row[threadIdx.x].x *= 2;
+        }
+    """
+    assert value_of("pitch", text) == "16 * pitch"

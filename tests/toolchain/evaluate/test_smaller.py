@@ -139,6 +139,24 @@ def test_one_entry_that_takes_for_ever_leaves_time_for_another(proven):
     assert because.startswith("its share of the limit of 14 s, which 3 have, was over while running the port of first")
 
 
+def test_what_the_others_leave_is_for_one_whose_turn_was_over(proven):
+    """The first sleeps through its turn, a third of the limit; nothing is left to wait for once the second is done."""
+    others: list[Job] = []
+
+    def first(job):
+        if not others:
+            time.sleep(100)
+        return scaled(job)
+
+    def second(job):
+        others.append(job)
+        return scaled(job)
+
+    entries = proven({"first": first, "second": second}, 24.0)
+    assert isinstance(entries["second"].outcome, Verified)
+    assert isinstance(entries["first"].outcome, Verified)
+
+
 def test_what_is_asked_at_smaller_sizes_is_wrong_where_it_is(proven):
     def port(job):
         return LATE if size_of(job) > 200 else replace(scaled(job), outputs=job.arguments[:2])

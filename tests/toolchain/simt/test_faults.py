@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -577,3 +579,15 @@ def test_infinite_loop_in_a_kernel(execute, watched):
     run = execute(text, [np.zeros(1, np.int32)], limits=Limits(wall_s=60, cpu_s=1), build={"watched": watched})
     assert not run.finished
     assert_fault(run, FaultKind.TIMEOUT, text)
+
+
+def test_a_place_is_asked_for_once(execute, monkeypatch):
+    text = """
+    __global__ void k(int* out) {
+        out[threadIdx.x] = 1;  // here
+    }"""
+    first = execute(text, [np.zeros(31, np.int32)], block=(32, 1, 1))
+    assert_fault(first, FaultKind.OUT_OF_BOUNDS, text)
+    monkeypatch.setattr(subprocess, "run", None)
+    second = execute(text, [np.zeros(30, np.int32)], block=(31, 1, 1))
+    assert_fault(second, FaultKind.OUT_OF_BOUNDS, text)
