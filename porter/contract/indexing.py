@@ -32,7 +32,7 @@ class Indices:
         """Returns whether they select or are offsets, of which buffers, and what they are held below."""
         targets = {t for t in self._indexed() if t != self.name}
         below = [
-            render(c.right) for node in self.body.conditions for c in comparisons(node)
+            render(c.right) for node in (*self.body.conditions, *self.body.asserted) for c in comparisons(node)
             if c.operator == "<" and free_names(c.left) & self.tainted and not free_names(c.right) & self.tainted
         ]  # fmt: skip
         offsets = self.integers and bool(targets) and self._has_neighbours()

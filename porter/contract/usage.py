@@ -15,7 +15,7 @@ from porter.contract.enumerations import enumerated, enumerations
 from porter.contract.equalities import Equalities
 from porter.contract.expressions import free_names, render
 from porter.contract.indexing import Indices
-from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, root_of
+from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of
 from porter.contract.records import Records, symbol
 from porter.contract.requirements import requirements
 from porter.contract.syntax import Name, Node, Number
@@ -24,7 +24,7 @@ from porter.source.dispatch import DispatchMacros
 from porter.source.dispatch import aliases as dispatched_aliases
 from porter.source.lexer import TokenKind
 from porter.source.parse import Alone, read_alone
-from porter.source.program import CType, Function, Macro, Program
+from porter.source.program import CType, Function, Launch, Macro, Param, Program
 from porter.source.text import Source
 from porter.syntax.words import translation_unit
 
@@ -262,6 +262,15 @@ def _accepts(function: Function, count: int) -> bool:
     return needed <= count <= len(function.params)
 
 
+def _type_given(launch: Launch, place: int, argument: int) -> str:
+    """Returns what a launch says that the type at `place` of its template is, of which it has an `argument`."""
+    if place < len(launch.template_args):
+        return launch.template_args[place]
+    text = launch.args[argument].text if argument < len(launch.args) else ""
+    asked = re.search(r"\bdata_ptr\s*<\s*([\w:]+)\s*>", text)
+    return asked[1] if asked else ""
+
+
 class _Reader:
     """One function's body, read for all its buffers at once."""
 
@@ -282,7 +291,7 @@ class _Reader:
             found[name] = found[name].joined(use)
         equalities = Equalities(self.body, self.aliases, frozenset(p.name for p in self.function.params))
         for name, param in self.buffers.items():
-            integers = holds_integers(param.type.base)
+            integers = holds_integers(param.type.base) or self._is_given_integers(param)
             indices = Indices(name, self.body, self.aliases, integers=integers)
             ordered = equalities.ordered(name) if integers else ()
             compared = Use(equals=(*equalities.equals(name), *ordered), bounds=ordered)
@@ -292,6 +301,17 @@ class _Reader:
             named = replace(use, indexes=frozenset(self.buffers[other].name for other in use.indexes))
             read_only = replace(named, writes=False, accumulates=False, reads=True)
             yield param.name, read_only if param.type.const else named
+
+    def _is_given_integers(self, param: Param) -> bool:
+        """Returns whether all launches give integers for a type that the kernel leaves open: by the template's
+        argument, or by the type that a tensor is asked for.
+        """
+        open_ = [t.name for t in self.function.template]
+        if param.type.base not in open_:
+            return False
+        place, argument = open_.index(param.type.base), [p.name for p in self.function.params].index(param.name)
+        found = [_type_given(launch, place, argument) for launch in self.usage.program.launches_of(self.function)]
+        return bool(found) and all(is_integer(self.usage.named_type(type_)) for type_ in found)
 
     def _accesses(self) -> Iterator[tuple[str, Use]]:
         words = self.body.words

@@ -198,3 +198,43 @@ def test_an_integer_that_numbers_a_bit_or_a_device_is_no_size():
         "n": "n",
         "device": "0",
     }
+
+
+_PICKED = """
+#include <torch/extension.h>
+template <typename T, typename place_t>
+__global__ void picked(const T* x, const place_t* at, T* y, int n, int rows) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    place_t from = at[i];
+    ASSERTED
+    y[i] = x[from];
+}
+at::Tensor pick(at::Tensor x, at::Tensor at, int rows) {
+    auto y = at::empty_like(at, x.options());
+    const int n = at.numel();
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "pick", ([&] {
+        picked<EXPLICIT><<<(n + 127) / 128, 128>>>(
+            x.data_ptr<scalar_t>(), at.data_ptr<int64_t>(), y.data_ptr<scalar_t>(), n, rows);
+    }));
+    return y;
+}
+"""
+
+
+@pytest.mark.parametrize("explicit", ["scalar_t, int64_t", "scalar_t"])
+def test_integers_of_a_type_that_a_template_leaves_open_select(explicit):
+    (contract,) = drafted(_PICKED.replace("EXPLICIT", explicit).replace("ASSERTED", ""))
+    assert {t.name: t.values for t in contract.tensors} == {"x": Values.NORMAL, "at": Values.INDEX}
+    assert [t.name for t in unknown_bounds(contract)] == ["at"]
+
+
+def test_an_assertion_says_below_what_an_index_lies():
+    (contract,) = drafted(
+        _PICKED.replace("ASSERTED", "assert(from >= 0 && from < rows);").replace("EXPLICIT", "scalar_t")
+    )
+    assert [t.bound for t in contract.tensors] == ["", "rows"]
+    (floats,) = drafted(
+        _PICKED.replace("int64_t>", "scalar_t>").replace("EXPLICIT", "scalar_t").replace("ASSERTED", "")
+    )
+    assert [t.values for t in floats.tensors] == [Values.NORMAL, Values.NORMAL]

@@ -531,3 +531,36 @@ def test_memory_of_pytorchs_allocator_is_a_tensor_of_the_device():
     assert "    held = torch.empty(n, dtype=torch.float32, device=x.device)\n" in found
     assert "host.copy_(held.view(-1)[:n])" in found
     assert "THC" not in found
+
+
+def test_a_function_that_sets_a_variable_and_gives_a_value_stands_in_place():
+    found = translated("""
+        bool divided(int n, int& blocks) {
+          blocks = (n + 63) / 64;
+          if (blocks > 8) blocks = 8;
+          return blocks > 1;
+        }
+        void f(float* y, const float* x, int n) {
+          int blocks = 0;
+          bool many = divided(n, blocks);
+          add<<<blocks, 64>>>(y, x, many ? n : 1);
+        }""")
+    lines = found[found.index("    blocks = triton") :]
+    assert lines.startswith(
+        "    blocks = triton.cdiv(n, 64)\n    if blocks > 8:\n        blocks = 8\n"
+        "    given = blocks > 1\n    many = given"
+    )
+
+
+def test_grids_of_pytorch_are_as_its_header_makes_them():
+    found = translated("""
+        at::Tensor f(const at::Tensor x) {
+          auto y = at::empty_like(x);
+          dim3 grid;
+          const int block = at::cuda::getApplyBlockSize();
+          TORCH_CHECK(at::cuda::getApplyGrid(x.numel(), grid, x.get_device(), block), "no grid");
+          add<<<grid, block>>>(y.data_ptr<float>(), x.data_ptr<float>(), x.numel());
+          return y;
+        }""")
+    assert "    elements = x.numel()\n    grid_x = triton.cdiv(elements, block)\n    grid_y = 1\n" in found
+    assert "no grid" not in found

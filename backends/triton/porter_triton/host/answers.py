@@ -1,9 +1,12 @@
-"""Calls that answer with an error code: statements in Python, so that something must run them once and for certain."""
+"""Calls that answer with an error code or set their caller's variables: statements in Python, so that something must
+run them once and for certain.
+"""
 
 from __future__ import annotations
 
 from porter.syntax.nodes import Braces, Call, Expression, Name
 from porter.syntax.walk import walk
+from porter_triton.host.assigned import set_by
 from porter_triton.host.codes import Kind
 from porter_triton.host.instances import kind_of
 from porter_triton.host.runtime import is_memory_call
@@ -13,7 +16,7 @@ from porter_triton.refusal import Refusal
 
 def answers(cx: Context, node: Expression) -> bool:
     """Returns whether `node` calls a function of the source's own, or one that allocates or copies, for its error
-    code.
+    code, or one that sets variables here.
     """
     return any(isinstance(n, Call) and _for_its_code(cx, n) for n in walk(node))
 
@@ -22,7 +25,7 @@ def demand_none(cx: Context, *nodes: Expression | None) -> None:
     """Raise `Refusal` for such a call in what is evaluated under a condition or again and again."""
     for node in nodes:
         if node is not None and answers(cx, node):
-            raise Refusal(node.line, "a function is called for its error code under a condition")
+            raise Refusal(node.line, "a function is called for what it does under a condition")
 
 
 def _for_its_code(cx: Context, node: Call) -> bool:
@@ -31,4 +34,5 @@ def _for_its_code(cx: Context, node: Call) -> bool:
         return True
     if not isinstance(callee, Name):
         return isinstance(callee, Call | Braces)
-    return any(kind_of(cx, f.returns) is Kind.ERROR for f in cx.unit.named(callee.name) if f.head.space != "global")
+    named = [f for f in cx.unit.named(callee.name) if f.head.space != "global"]
+    return any(kind_of(cx, f.returns) is Kind.ERROR or any(set_by(f, p) for p in f.parameters) for f in named)

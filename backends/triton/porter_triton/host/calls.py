@@ -26,6 +26,7 @@ from porter_triton.host import (
     functors,
     held_kernels,
     indexing,
+    inplace,
     member_types,
     methods,
     objects,
@@ -65,6 +66,8 @@ def call(cx: Context, node: Call) -> Code:
         return _value_of(cx, meaning.node, node)
     if (found := device_wide.thrust_call(cx, node) or times.told(cx, node)) is not None:
         return found
+    if (function := inplace.setter(cx, node)) is not None:
+        return inplace.call(cx, function, node)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS

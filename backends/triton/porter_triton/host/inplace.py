@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Call, Name, Parameter
+from porter.syntax.nodes import Call, Expression, Name, Parameter, Return
 from porter.syntax.unit import FunctionTree
 from porter_triton.host import expressions, statements, times
-from porter_triton.host.assigned import assigned, set_by
+from porter_triton.host.assigned import assigned, returns_early, set_by
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.instances import kind_of
 from porter_triton.host.scope import Context
@@ -21,11 +21,19 @@ def setter(cx: Context, node: Call) -> FunctionTree | None:
         return None
     returns = found[0].returns
     gives_nothing = returns.name == "void" and not returns.pointers
-    return found[0] if gives_nothing or kind_of(cx, returns) is Kind.ERROR else None
+    stands = gives_nothing or kind_of(cx, returns) is Kind.ERROR or _result(found[0]) is not None
+    return found[0] if stands else None
 
 
-def call(cx: Context, function: FunctionTree, node: Call) -> None:
-    """Emit the body of `function`, which sees nothing of its caller but its arguments."""
+def _result(function: FunctionTree) -> Expression | None:
+    """Returns what `function` gives at its end, where it never returns before."""
+    statements = function.body.statements
+    last = statements[-1] if statements else None
+    return last.value if isinstance(last, Return) and not returns_early(function.body) else None
+
+
+def call(cx: Context, function: FunctionTree, node: Call) -> Code:
+    """Emit the body of `function`, which sees nothing of its caller but its arguments; returns what it gives."""
     given = [expressions.expression(cx, a) for a in node.arguments]
     missing = function.parameters[len(given) :]
     if len(given) > len(function.parameters) or any(p.default is None for p in missing):
@@ -38,7 +46,7 @@ def call(cx: Context, function: FunctionTree, node: Call) -> None:
             bound[parameter.name] = _argument(cx, function, parameter, value)
         for name, code in bound.items():
             cx.bind(name, code)
-        statements.inlined(cx, function.body)
+        return statements.inlined(cx, function.body, _result(function))
 
 
 def _argument(cx: Context, function: FunctionTree, parameter: Parameter, value: Code) -> Code:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from porter.ir.simt.library import with_host_libraries
 from porter.source.program import Program
 from porter.syntax.nodes import Braces, Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
@@ -26,7 +27,7 @@ class Hosts:
 
     def __init__(self, program: Program, unit: Unit, kernels: Kernels) -> None:
         self._program = program
-        self._unit = unit = with_references(unit)
+        self._unit = unit = with_references(with_host_libraries(unit))
         self._kernels = kernels
         self._nullable = nullable_parameters(unit)
         self._taken = frozenset(f.head.name for f in unit.functions)

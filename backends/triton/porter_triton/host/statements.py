@@ -45,7 +45,7 @@ from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
 from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.checks import check, message
-from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.codes import SUCCESS, Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, dispatch_into, dispatched, is_dispatch
 from porter_triton.host.launches import launch
 from porter_triton.host.names import failure
@@ -59,24 +59,39 @@ _WARNS = ("alertNotDeterministic",)
 _PRINTS = ("printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush")
 
 
-def block(cx: Context, node: Block) -> None:
-    """The statements of a block in a scope of its own; what stands behind a `return` never runs."""
+def block(cx: Context, node: Block, value: Expression | None = None) -> Code:
+    """The statements of a block in a scope of its own; what stands behind a `return` never runs. Returns `value` as it
+    is behind them, under a name unless it is a constant; success where there is none.
+    """
     cx.blocks.append(node)
     with cx.scope():
         for item in node.statements:
+            if value is not None and isinstance(item, Return):
+                break
             statement(cx, item)
             if isinstance(item, Return | Throw | Break | Continue):
                 break
+        given = _held(cx, expressions.expression(cx, value)) if value is not None else SUCCESS
     cx.blocks.pop()
+    return given
 
 
-def inlined(cx: Context, body: Block) -> None:
-    """The body of a lambda in the place of its call."""
+def _held(cx: Context, given: Code) -> Code:
+    if given.constant is not None or not given.is_number:
+        return given
+    name = cx.python_name("given")
+    cx.emit(f"{name} = {given.text}", name)
+    return replace(given, text=name)
+
+
+def inlined(cx: Context, body: Block, value: Expression | None = None) -> Code:
+    """The body of a lambda in the place of its call; returns `value`, what it gives."""
     if line := returns_early(body):
         raise Refusal(line, "a lambda that returns early has no counterpart in place")
     cx.inlined += 1
-    block(cx, body)
+    given = block(cx, body, value)
     cx.inlined -= 1
+    return given
 
 
 def statement(cx: Context, node: Statement) -> None:

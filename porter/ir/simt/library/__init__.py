@@ -1,7 +1,8 @@
-"""Device functions of CUDA's libraries, as CUDA text that the builder inlines like the source's own."""
+"""Functions of CUDA's libraries and PyTorch's, as CUDA text that the builder inlines like the source's own."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -64,11 +65,22 @@ _LIBRARIES = {  # by what the names begin with that are theirs
     "accessors.cuh": tuple(f"{space}{name}" for space in ("", "at::", "torch::", "c10::") for name in _ACCESSORS),
 }
 
+_OF_HOSTS = {"apply_grid.cuh": tuple(f"{space}getApply" for space in ("", "cuda::", "at::cuda::", "torch::cuda::"))}
+
 
 def with_libraries(unit: Unit) -> Unit:
-    """Returns `unit` with what it may call of the libraries that it mentions."""
+    """Returns `unit` with what its kernels may call of the libraries that it mentions."""
+    return _with(unit, _LIBRARIES)
+
+
+def with_host_libraries(unit: Unit) -> Unit:
+    """Returns `unit` with what its host code may call of the libraries that it mentions."""
+    return _with(unit, _OF_HOSTS)
+
+
+def _with(unit: Unit, libraries: Mapping[str, tuple[str, ...]]) -> Unit:
     names = _names(unit)
-    for file, prefixes in _LIBRARIES.items():
+    for file, prefixes in libraries.items():
         if any(name.startswith(prefixes) for name in names):
             found = _library(file)
             names |= _names(found)
