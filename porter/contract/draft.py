@@ -314,7 +314,8 @@ class _Drafter:
             return Values.ZEROS, ""
         if not use.selects:
             return Values.NORMAL, self._equal(use)
-        bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "")
+        names = {p.name for p in self.function.params}
+        bound = next((b for b in use.bounds if b in names or b.isdigit()), "")
         if use.offsets:
             return Values.SORTED, bound or "1"
         return Values.INDEX, bound or "1"
@@ -326,7 +327,8 @@ class _Drafter:
 
     def _placed(self, tensor: TensorArg) -> TensorArg:
         """`tensor` with the widest shape that can be meant where the source names none, and the question about it."""
-        bound = tensor.bound if not tensor.bound or tensor.bound in self.symbols else "1"
+        known = not tensor.bound or tensor.bound in self.symbols or tensor.bound.isdigit()
+        bound = tensor.bound if known else "1"
         if tensor.values is Values.NORMAL:
             bound = tensor.bound if names_in(tensor.bound or "0") <= {*self.symbols} else ""
         if bound == "1":

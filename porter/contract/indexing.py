@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from porter.contract.access import Use
-from porter.contract.body import Body, comparisons, statement_end, subscripts_end, walk
+from porter.contract.body import Body, comparisons, parsed, statement_end, subscripts_end, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.pointers import is_integer, root
-from porter.contract.syntax import Call, Cast, Name, Node, Subscript, Unary
+from porter.contract.syntax import Call, Cast, Name, Node, Number, Subscript, Unary
 from porter.source.lexer import match_bracket
 
 _ROUNDS = 4  # a value handed from name to name
@@ -21,12 +21,14 @@ class Indices:
     """The values of the buffer `name`, and what becomes of them; `aliases` are all names of pointers in `body`.
 
     Of a buffer that holds no `integers` only elements that an integer takes as they are can select: `int b = rois[0]`.
+    `shared` are the arrays of a block that integers select from, with their extent; empty where that is no number.
     """
 
     name: str
     body: Body
     aliases: Mapping[str, str]
     integers: bool = True
+    shared: Mapping[str, str] = field(default_factory=dict)
 
     def use(self) -> Use:
         """Returns whether they select or are offsets, of which buffers, and what they are held below."""
@@ -34,9 +36,31 @@ class Indices:
         below = [
             render(c.right) for node in (*self.body.conditions, *self.body.asserted) for c in comparisons(node)
             if c.operator == "<" and free_names(c.left) & self.tainted and not free_names(c.right) & self.tainted
+            and not isinstance(c.right, Number)
         ]  # fmt: skip
         offsets = self.integers and bool(targets) and self._has_neighbours()
-        return Use(selects=bool(targets), indexes=frozenset(targets), bounds=tuple(below), offsets=offsets)
+        kept = [array for array in self.shared if self._selects_from(array)]
+        bounds = (*below, *(extent for array in kept if (extent := self.shared[array])))
+        return Use(selects=bool(targets or kept), indexes=frozenset(targets), bounds=bounds, offsets=offsets)
+
+    def _selects_from(self, array: str) -> bool:
+        """Returns whether an element is, as it is, an index of an array of the block: `bins[x[i]]`, `bins + x[i]`."""
+        words = self.body.words
+        for i, word in enumerate(words[:-1]):
+            if word.text == array and words[i + 1].text in ("[", "+"):
+                end = match_bracket(words, i + 1) if words[i + 1].text == "[" else statement_end(words, i)
+                if self._is_element(parsed(words[i + 2 : end])):
+                    return True
+        return False
+
+    def _is_element(self, node: Node | None) -> bool:
+        """Returns whether `node` is an element of the buffer, or a name that is given one and nothing else."""
+        while isinstance(node, Cast):
+            node = node.operand
+        if isinstance(node, Name):
+            given = self.body.definitions.get(node.name, ())
+            return bool(given) and all(not isinstance(g, Name) and self._is_element(g) for g in given)
+        return isinstance(node, Subscript) and root(node.owner) in self.own
 
     @cached_property
     def own(self) -> set[str]:

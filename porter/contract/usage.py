@@ -13,13 +13,14 @@ from porter.contract.body import Body, quietly, substitute
 from porter.contract.declared_types import DeclaredTypes
 from porter.contract.enumerations import enumerated, enumerations
 from porter.contract.equalities import Equalities
-from porter.contract.expressions import free_names, render
+from porter.contract.expressions import free_names, render, value
 from porter.contract.indexing import Indices
 from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of
 from porter.contract.records import Records, symbol
 from porter.contract.requirements import requirements
-from porter.contract.syntax import Name, Node, Number
+from porter.contract.syntax import ExpressionError, Name, Node, Number
 from porter.contract.unfolding import unfolded
+from porter.source.arithmetic_types import arithmetic
 from porter.source.dispatch import DispatchMacros
 from porter.source.dispatch import aliases as dispatched_aliases
 from porter.source.lexer import TokenKind
@@ -271,6 +272,12 @@ def _type_given(launch: Launch, place: int, argument: int) -> str:
     return asked[1] if asked else ""
 
 
+def _is_byte(base: str) -> bool:
+    """Returns whether all values of an integer type are few enough to count each of them."""
+    number = arithmetic(base)
+    return number is not None and number.bytes == 1
+
+
 class _Reader:
     """One function's body, read for all its buffers at once."""
 
@@ -292,7 +299,8 @@ class _Reader:
         equalities = Equalities(self.body, self.aliases, frozenset(p.name for p in self.function.params))
         for name, param in self.buffers.items():
             integers = holds_integers(param.type.base) or self._is_given_integers(param)
-            indices = Indices(name, self.body, self.aliases, integers=integers)
+            wide = integers and not _is_byte(param.type.base)
+            indices = Indices(name, self.body, self.aliases, integers, self._shared if wide else {})
             ordered = equalities.ordered(name) if integers else ()
             compared = Use(equals=(*equalities.equals(name), *ordered), bounds=ordered)
             found[name] = found[name].joined(indices.use()).joined(compared)
@@ -301,6 +309,19 @@ class _Reader:
             named = replace(use, indexes=frozenset(self.buffers[other].name for other in use.indexes))
             read_only = replace(named, writes=False, accumulates=False, reads=True)
             yield param.name, read_only if param.type.const else named
+
+    @cached_property
+    def _shared(self) -> Mapping[str, str]:
+        """The arrays of one axis that a block shares, each with its extent; empty where that is no number."""
+        arrays = (array for array in self.function.shared if array.dynamic or len(array.extents) == 1)
+        return {array.name: "" if array.dynamic else self._number(array.extents[0]) for array in arrays}
+
+    def _number(self, text: str) -> str:
+        node = quietly(text)
+        try:
+            return str(int(value(substitute(node, self.usage.constants), {}))) if node is not None else ""
+        except ExpressionError:
+            return ""
 
     def _is_given_integers(self, param: Param) -> bool:
         """Returns whether all launches give integers for a type that the kernel leaves open: by the template's

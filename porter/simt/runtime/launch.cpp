@@ -1,6 +1,7 @@
 // A launch: the device's limits, then block after block.
 #include "porter/launch.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "record.h"
@@ -26,6 +27,8 @@ constexpr unsigned MAX_BLOCK_Z = 64;
 
 std::string text(dim3 d) { return std::to_string(d.x) + "x" + std::to_string(d.y) + "x" + std::to_string(d.z); }
 
+std::size_t opted_in = 0;  // the most dynamic shared memory that an attribute of any kernel says
+
 int refuse(int code, Where where, const std::string& message) {
     note(FaultKind::LAUNCH, where, message);
     error = code;
@@ -40,6 +43,11 @@ int check_limits(dim3 grid, dim3 extent, std::size_t shared_bytes, Where where) 
     }
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > MAX_GRID_YZ || grid.z > MAX_GRID_YZ) {
         return refuse(INVALID_CONFIGURATION, where, "a grid of " + text(grid) + " blocks");
+    }
+    if (shared_bytes > std::max(options.shared_bytes, opted_in) && shared_bytes <= options.dynamic_shared_bytes) {
+        return refuse(INVALID_VALUE, where,
+                      std::to_string(shared_bytes) + " bytes of dynamic shared memory; a launch has " +
+                          std::to_string(options.shared_bytes) + " unless an attribute of its kernel says more");
     }
     if (shared_bytes > options.dynamic_shared_bytes) {
         return refuse(INVALID_VALUE, where,
@@ -123,6 +131,7 @@ int take_last_error() {
 }
 void set_last_error(int code) { error = code; }
 
+void opt_in_dynamic_shared(std::size_t bytes) { opted_in = std::max(opted_in, bytes); }
 std::size_t dynamic_shared_limit() { return options.dynamic_shared_bytes; }
 std::size_t static_shared_limit() { return options.shared_bytes; }
 int claimed_warp_size() { return options.claimed_warp_size; }

@@ -238,3 +238,44 @@ def test_an_assertion_says_below_what_an_index_lies():
         _PICKED.replace("int64_t>", "scalar_t>").replace("EXPLICIT", "scalar_t").replace("ASSERTED", "")
     )
     assert [t.values for t in floats.tensors] == [Values.NORMAL, Values.NORMAL]
+
+
+_COUNTED = """
+#define BINS 64
+__global__ void counted(const TYPE* letters, unsigned* total, int n, int many) {
+    SHARED
+    int t = threadIdx.x;
+    if (t < many) bins[t] = 0;
+    __syncthreads();
+    if (t < n) { const int letter = letters[t]; COUNT }
+    __syncthreads();
+    if (t < many) atomicAdd(total + t, bins[t]);
+}
+"""
+
+
+def _counted(shared, count, type_="int"):
+    text = _COUNTED.replace("SHARED", shared).replace("COUNT", count).replace("TYPE", type_)
+    (contract,) = drafted(text)
+    return contract.tensors[0], unknown_bounds(contract)
+
+
+@pytest.mark.parametrize("count", ["atomicAdd(&bins[letter], 1u);", "atomicAdd(bins + letters[t], 1u);"])
+def test_what_indexes_an_array_of_the_block_selects(count):
+    letters, asked = _counted("extern __shared__ unsigned bins[];", count)
+    assert (letters.values, asked) == (Values.INDEX, (letters,))
+    letters, asked = _counted("__shared__ unsigned bins[BINS];", count)
+    assert (letters.values, letters.bound, asked) == (Values.INDEX, "64", ())
+
+
+@pytest.mark.parametrize(
+    ("count", "type_"),
+    [
+        ("atomicAdd(&bins[letter & 63], 1u);", "int"),
+        ("atomicAdd(&bins[t], (unsigned)letter);", "int"),
+        ("atomicAdd(&bins[letter], 1u);", "unsigned char"),
+    ],
+)
+def test_what_is_made_an_index_or_counts_all_bytes_may_be_any_number(count, type_):
+    letters, _ = _counted("__shared__ unsigned bins[BINS];", count, type_)
+    assert letters.values is Values.NORMAL

@@ -473,6 +473,21 @@ def test_dynamic_shared_memory_beyond_the_device(execute):
     assert_fault(run, FaultKind.LAUNCH, text, "70000 bytes")
 
 
+@pytest.mark.parametrize("asked", ["", "cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000);"])
+def test_dynamic_shared_memory_beyond_what_a_launch_has_must_be_asked_for(execute, asked):
+    text = f"""
+    __global__ void k() {{}}
+    void f() {{
+        {asked}
+        k<<<1, 1, 60000>>>();  // here
+    }}"""
+    run = execute(text, [], **POINTER)
+    if asked:
+        assert run.finished
+    else:
+        assert_fault(run, FaultKind.LAUNCH, text, "a launch has 49152 unless an attribute of its kernel says more")
+
+
 @pytest.mark.parametrize(
     ("launch", "message"),
     [

@@ -15,7 +15,7 @@ from porter_triton.host.scope import Context, plain
 from porter_triton.host.suites import Line, Suite, laid_out
 from porter_triton.refusal import Refusal
 
-Translate = Callable[[Context, Block], None]
+Translate = Callable[[Context, Block], object]
 
 _DISPATCH = re.compile(r"AT_DISPATCH_(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
 

@@ -41,6 +41,8 @@ void set_last_error(int error);
 
 // Largest dynamic shared memory the device gives a block after the opt-in call, and the static limit.
 std::size_t dynamic_shared_limit();
+// A launch has no more dynamic shared memory than a block has of static, unless an attribute of its kernel says so.
+void opt_in_dynamic_shared(std::size_t bytes);
 std::size_t static_shared_limit();
 int claimed_warp_size();
 int thread_limit();

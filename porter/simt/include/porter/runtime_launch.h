@@ -62,8 +62,9 @@ inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*k
 
 template <class Kernel>
 inline cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute attribute, int value) {
-    const bool too_much = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize &&
-                          (value < 0 || std::size_t(value) > porter::simt::dynamic_shared_limit());
+    const bool of_shared = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize;
+    const bool too_much = of_shared && (value < 0 || std::size_t(value) > porter::simt::dynamic_shared_limit());
+    if (of_shared && !too_much) porter::simt::opt_in_dynamic_shared(std::size_t(value));
     return porter::returned(too_much ? cudaErrorInvalidValue : cudaSuccess);
 }
 template <class Kernel>

@@ -67,6 +67,7 @@ void call(R (*function)(P...), Arguments& arguments, Results& results, std::inde
 template <class... P, std::size_t... I>
 void launch_entry(const char* name, void (*kernel)(P...), Arguments& arguments, std::index_sequence<I...>) {
     const std::tuple<Value<P>...> values{Convert<Value<P>>::from(arguments[I])...};
+    opt_in_dynamic_shared(job_shared_bytes());
     launch(name, job_grid(), job_block(), job_shared_bytes(), Where{}, [&] { kernel(P(std::get<I>(values))...); });
 }
 
