@@ -1,1 +1,1 @@
-"""Judging a port: run it, compare it, say what came of it."""
+"""Judges a port: runs it, compares it, says what came of it."""

@@ -23,9 +23,9 @@ _MOST_SETS, _LEAST_SETS, _COMPARED_BYTES = 8, 3, 64 << 20
 
 
 def sets_to_look_at(sets: int, made_bytes: int, draw: Random) -> list[int]:
-    """Of which sets of buffers the answers are compared: each was captured by a call of its own, and these may differ.
+    """Returns which sets of buffers are compared: each was captured by a call of its own, and they may differ.
 
-    The more, the less there is to compare; a call makes `made_bytes`.
+    More sets are compared the smaller they are: a call makes `made_bytes`.
     """
     affordable = max(_LEAST_SETS, min(_MOST_SETS, _COMPARED_BYTES // max(1, made_bytes)))
     return draw.sample(range(sets), min(sets, affordable))

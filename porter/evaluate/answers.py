@@ -26,7 +26,7 @@ _LEAST_ULPS, _NARROW_ULPS, _NARROW = 64.0, 8.0, 2.0**-11
 
 
 def _none(_sizes: Mapping[str, int]) -> None:
-    """Returns None: what is no class is not built."""
+    """Returns None: something that is not a class is not built."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class NativeAnswers:
     construction: Callable[[Mapping[str, int]], Construction | None] = _none
 
     def __call__(self, workload: Workload) -> Expected | str:
-        """Returns what it gives; the reason where it does not run."""
+        """Returns the original's answer, or the reason why it does not run."""
         run = self.original.run(job(self.contract, workload))
         if not run.finished:
             return f"the original does not run on the device: {fault_of(run)}"
@@ -53,8 +53,8 @@ def fault_of(run: Run) -> str:
 def differs(contract: Contract, expected: Expected, run: Run) -> str:
     """Returns where the answer of `run` is wrong by more than the order of its sums explains; empty where it is right.
 
-    At these sizes nobody drew a tolerance. What an element loses grows with the root of how many inputs there are to
-    each; what that does not explain is compared as anywhere else, which takes a hundred times as long.
+    There is no measured tolerance at these sizes. What an element loses grows with the root of how many inputs there
+    are to each; an error larger than that is compared as everywhere else, which takes a hundred times as long.
     """
     got, want = outputs(contract, run), expected.outputs
     if [(n, v.dtype, v.shape) for n, v in got.tensors] == [(n, v.dtype, v.shape) for n, v in want.tensors]:
@@ -67,7 +67,7 @@ def differs(contract: Contract, expected: Expected, run: Run) -> str:
 
 
 def _looked_at(answer: Outputs) -> Outputs:
-    """`answer` with a list of the elements that came back for each tensor of which not all did."""
+    """Returns `answer` with a list of the compared elements for each tensor of which only some came back."""
     tensors = ((n, v if v.is_whole else replace(v, shape=(v.storage.size,))) for n, v in answer.tensors)
     return replace(answer, tensors=tuple(tensors))
 

@@ -39,7 +39,7 @@ _BRIEF_S = 0.25  # a run at drafted sizes takes milliseconds; those of a slow or
 
 @dataclass(frozen=True)
 class Bench:
-    """Builds side by side, each cached by content, and runs within `limits`."""
+    """Builds several sources at once, caches builds by content, and runs them within `limits`."""
 
     cache: Path
     limits: Limits
@@ -47,11 +47,11 @@ class Bench:
     known: KnownRuns = field(default_factory=KnownRuns)
 
     def begin(self, request: BuildRequest) -> Future[tuple[Built, ...]]:
-        """The build of `request`, under way."""
+        """Starts the build of `request`."""
         return self.pool.submit(build, request, self.cache)
 
     def execute(self, executable: Executable, hardware: HardwareLimits | None = None) -> Execute:
-        """A function that runs jobs on `executable`, on a device with the limits of `hardware`."""
+        """Returns a function that runs jobs on `executable`, on a device with the limits of `hardware`."""
 
         def run_job(job: Job) -> Run:
             return run(executable, job if hardware is None else replace(job, hardware=hardware), self.limits)
@@ -59,7 +59,7 @@ class Bench:
         return run_job
 
     def original(self, executable: Executable) -> Execute:
-        """As `execute`, of an original, which is asked for the same again: those runs are known, but for programs."""
+        """Returns what `execute` does, for an original: its earlier runs are known, except those of whole programs."""
         execute = self.execute(executable)
         if executable.callee.entry.kind is EntryKind.PROGRAM:
             return execute
@@ -70,11 +70,11 @@ class Bench:
         return run_unless_known
 
     def briefly(self, executable: Executable) -> Execute:
-        """As `execute`, for runs that are of no use where they take long."""
+        """Returns what `execute` does, for runs that are of no use when they take long."""
         return self._within(_BRIEF_S).original(executable)
 
     def program(self, executable: Executable) -> Execute:
-        """As `execute`, for a whole program, in whose place its kernels can be run."""
+        """Returns what `execute` does, for a whole program; its kernels can be run in its place."""
         return self._within(_PART_OF_PROGRAM * self.limits.cpu_s).execute(executable)
 
     def _within(self, cpu_s: float) -> Bench:
@@ -83,7 +83,7 @@ class Bench:
     def planned(
         self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits, permitted: frozenset[str]
     ) -> tuple[Execute, Execute, Callable[[], tuple[Fault, ...]]]:
-        """As `execute`, of what plans and is carried out by `device`; the second function only plans.
+        """Returns what `execute` does, for plans that `device` carries out; the second function only plans.
 
         The third says what all runs together show. `permitted` are operators of the library.
         """
@@ -99,15 +99,15 @@ class Bench:
 
 
 def limits(time_limit_s: float) -> Limits:
-    """Those of a run that may use `time_limit_s` of processor time."""
+    """Returns the limits of a run that may use `time_limit_s` of processor time."""
     return Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s)
 
 
 @contextmanager
 def bench(cache: Path, time_limit_s: float, builders: int = _BUILDERS) -> Iterator[Bench]:
-    """A bench whose runs may use `time_limit_s` of processor time, with so many `builders` at once.
+    """Yields a bench whose runs may use `time_limit_s` of processor time, with up to `builders` builds at once.
 
-    A build that has not begun at its end never does; one that goes on when all is to end is ended.
+    At the end, builds that have not begun are dropped, and running ones are ended.
     """
     pool = ThreadPoolExecutor(builders)
     try:

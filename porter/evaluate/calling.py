@@ -23,7 +23,7 @@ _FLAT = (EntryKind.POINTER, EntryKind.KERNEL)  # their tensors are counts of ele
 
 @dataclass(frozen=True)
 class Called:
-    """A candidate called as its functions can be: `entry` where it is given, else the contract's, else forward.
+    """Calls a candidate by a function it has: `entry` where that is given, else the contract's, else `forward`.
 
     An entry that only porter's own conventions name, a kernel's launcher or an instance of a template, is called by
     those.
@@ -34,17 +34,17 @@ class Called:
 
     @property
     def warp_sizes(self) -> tuple[int, ...]:
-        """Those of the candidate."""
+        """The warp sizes of the candidate."""
         return self.ported.warp_sizes
 
     @property
     def fidelity(self) -> Fidelity:
-        """That of the candidate."""
+        """The fidelity of the candidate."""
         return self.ported.fidelity
 
     @property
     def runs_programs(self) -> bool:
-        """Returns whether it can be run as a program, and is one."""
+        """Returns whether the candidate is a program and can be run as one."""
         return self.ported.runs_programs and bool(self.ported.signatures("main"))
 
     def named(self, entry: Entry) -> str:
@@ -53,7 +53,7 @@ class Called:
         return self.entry or by_name or next((name for name in (FORWARD, MODEL) if self.ported.signatures(name)), "")
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
-        """Those of the candidate."""
+        """Returns the signatures of the candidate's functions."""
         return self.ported.signatures(function)
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
@@ -87,14 +87,14 @@ class Called:
 
 @dataclass(frozen=True)
 class _Call:
-    """A contract, and the one that a function fulfils which takes fewer arguments and returns those of `returned`."""
+    """A contract, and the one of a function that takes fewer arguments and returns those named in `returned`."""
 
     contract: Contract
     as_called: Contract
     returned: tuple[str, ...]
 
     def through(self, candidates: Candidates) -> Candidates:
-        """`candidates` for the contract."""
+        """Returns `candidates`, callable under the contract."""
         if not isinstance(candidates, tuple) or self.contract is self.as_called:
             return candidates
         return tuple(
@@ -121,7 +121,7 @@ class _Call:
         return lambda job: operations(self._reduced(job))
 
     def _reduced(self, job: Job) -> Job:
-        """`job` with the arguments that the function takes, in its order."""
+        """Returns `job` with the arguments that the function takes, in its order."""
         return replace(job, arguments=self._taken(job.arguments), before=self._taken(job.before) if job.before else ())
 
     def _taken(self, arguments: Sequence[Value]) -> tuple[Value, ...]:
@@ -129,7 +129,7 @@ class _Call:
         return tuple(named[argument.name] for argument in self.as_called.arguments)
 
     def _whole(self, run: Run, job: Job) -> Run:
-        """The run as one of the contract's `job`: what was returned stands where it would have been written."""
+        """Returns the run as one of the contract's `job`: returned tensors stand where they would have been written."""
         if not run.finished:
             return run
         named = zip(self.contract.arguments, job.arguments, strict=True)
@@ -162,7 +162,7 @@ def _forms(contract: Contract) -> list[tuple[Argument, ...]]:
 
 
 def _fitting(contract: Contract, function: str, signature: Signature) -> _Call | None:
-    """The call that `signature` allows: by its parameters' names, else by their number, without defaults first."""
+    """Returns the call that `signature` allows: by its parameters' names, else by number, first without defaults."""
     forms = [form for form in _forms(contract) if _takes(signature, len(form))]
     plain = [form for form in forms if len(form) == signature.required]
     form = _by_name(contract, signature) or next(iter((*plain, *forms)), None)
@@ -180,7 +180,7 @@ def _fitting(contract: Contract, function: str, signature: Signature) -> _Call |
 
 
 def _by_name(contract: Contract, signature: Signature) -> tuple[Argument, ...] | None:
-    """The arguments that the parameters name, all tensors that are read among them; None where they mean others."""
+    """Returns the arguments that the parameters name, if all tensors that are read are among them; None if not."""
     arguments = {argument.name: argument for argument in contract.arguments}
     known = tuple(takewhile(arguments.__contains__, signature.parameters))
     read = {tensor.name for tensor in contract.tensors if tensor.role is not Role.OUT}

@@ -1,4 +1,4 @@
-"""A candidate as files: one, or a folder of which one holds the function that is called."""
+"""Reads a candidate from its files: one, or a folder in which one file holds the function that is called."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _USUAL_NAMES = ("forward", "candidate", "kernel", "main", "__init__")
 
 
 def candidate_port(path: Path, backend: Backend, include_dirs: tuple[Path, ...]) -> Port:
-    """The candidate at `path`, its main file first.
+    """Returns the candidate at `path`, its main file first.
 
-    Raises `InputError` for what cannot be read, a Python file that holds not exactly one C++ source, and a folder
-    whose main file nothing tells.
+    Raises `InputError` for files that cannot be read, a Python file that does not hold exactly one C++ source, and a
+    folder in which no file can be told to be the main one.
     """
     if path.is_dir():
         main, *others = _files_in(path, backend)
@@ -35,7 +35,7 @@ def candidate_port(path: Path, backend: Backend, include_dirs: tuple[Path, ...])
 
 
 def only_source(path: Path) -> Source:
-    """The one CUDA source in the file at `path`. Raises `InputError` for another number."""
+    """Returns the one CUDA source in the file at `path`. Raises `InputError` where it holds none or several."""
     sources = load(path).sources
     if len(sources) != 1:
         raise InputError(f"{path}: holds {len(sources)} sources", "verify one at a time: put it into a file of its own")
@@ -43,7 +43,7 @@ def only_source(path: Path) -> Source:
 
 
 def _files_in(folder: Path, backend: Backend) -> list[Path]:
-    """The files of the backend's language, the main one first."""
+    """Returns the files of the backend's language, the main one first."""
     found = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix in backend.suffixes)
     if not found:
         raise InputError(
@@ -58,6 +58,6 @@ def _files_in(folder: Path, backend: Backend) -> list[Path]:
 
 
 def _named(files: list[Path], folder: Path) -> Iterator[Path]:
-    """Those at the top whose name says that they are the main file, the plainest first."""
+    """Returns the files at the top whose name says that they are the main file, the plainest first."""
     for stem in (folder.resolve().name, *_USUAL_NAMES):
         yield from (file for file in files if file.stem == stem and file.parent == folder)

@@ -1,4 +1,4 @@
-"""One run held against what the reference expects of it."""
+"""Compares one run with what the reference expects of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PARTLY_FINITE = frozenset(
 
 
 def check(contract: Contract, expected: Expected, run: Run, warp_size: int | None) -> Checked:
-    """All outputs of one run; the errors are the largest over them, the place is the first that is wrong."""
+    """Checks all outputs of one run: errors are the largest over them, the place is the first that is wrong."""
     got = outputs(contract, run)
     comparisons = compared(contract, expected, got, rounding=True)
     failed = [(name, c) for name, c in comparisons if not c.passed]
@@ -45,7 +45,7 @@ def check(contract: Contract, expected: Expected, run: Run, warp_size: int | Non
 def compared(
     contract: Contract, expected: Expected, got: Outputs, *, rounding: bool = False
 ) -> list[tuple[str, Comparison]]:
-    """Each output by its name; with `rounding` most elements have to be rounded as the original's, too."""
+    """Compares each output, by its name; with `rounding` most elements also have to be rounded as the original's."""
     want = expected.outputs
     got = _without_echoes(contract, got, len(want.tensors))
     yardsticks = expected.yardstick.tensors if expected.yardstick is not None else ()
@@ -77,7 +77,7 @@ def _tells_of_rounding(expected: Expected, tolerance: Tolerance | None, wanted: 
 
 
 def _without_echoes(contract: Contract, got: Outputs, wanted: int) -> Outputs:
-    """`got` without results beyond those `wanted` that are, bit for bit, an argument that was changed: `return x`."""
+    """Returns `got` without results, beyond those `wanted`, that equal a changed argument bit for bit: `return x`."""
     arguments = len(contract.tensors)
     if len(got.tensors) <= wanted or contract.entry.kind is EntryKind.PROGRAM:
         return got
@@ -94,7 +94,7 @@ def _text(want: Outputs, got: Outputs) -> str:
 
 
 def _told(value: TensorValue, wanted: TensorValue) -> TensorValue:
-    """`value` where `wanted` is finite: infinities that meet make what no standard settles, zero times one or NaN.
+    """Returns `value` where `wanted` is finite. No standard says what infinities make of each other, or of zero.
 
     So do numbers that overflow on the way, which they do in one order of operations and not in another.
     """

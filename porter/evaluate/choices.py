@@ -1,9 +1,9 @@
-"""The original examined at one choice after the other of what only selects: one that is wrong says nothing of the rest.
+"""Examines the original at each choice of what only selects: if one is wrong, that says nothing of the rest.
 
-So are the other sides of branches on sizes. The workloads without a choice come first; where they cannot be believed
-nothing else matters. A choice at which running shows the original to be wrong gets a verdict of its own, one at which
-it was not brought to run is named as left out. So are workloads that a judge adds, whatever the original makes of
-them: nobody said that it has an answer there.
+The other sides of branches on sizes are treated alike. The workloads without a choice come first; where they cannot be
+believed nothing else matters. A choice at which running shows the original to be wrong gets a verdict of its own, one
+at which it did not run is named as left out. Workloads that a judge adds are left out in the same way: nobody said that
+the original has an answer there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Examine = Callable[[Contract], Reference]
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """`reference` over all choices that can be believed, those at which the original is `wrong`, what was left out."""
+    """`reference` over all believable choices, the choices at which the original is `wrong`, and what was left out."""
 
     reference: Reference
     wrong: tuple[tuple[str, Reference], ...]
@@ -43,10 +43,9 @@ class Examined:
 def examined(
     contract: Contract, examine: Examine, further: Sequence[Workload] = (), *, is_code: bool = False
 ) -> Examined:
-    """`examine` made of the workloads without a choice, of each with one, and of those that come `further`.
+    """Examines the workloads without a choice, those of each choice, and those that come `further`.
 
-    `is_code` says that what answers is an original whose launches can be seen to fail: what that makes of empty inputs
-    is what it is meant to.
+    `is_code` says that the original is code whose launches can be seen to fail: then its answer to empty inputs counts.
     """
     aside = frozenset(side for branch in contract.branches for side in sides(branch))
     chosen = [w for w in contract.workloads if w.scalars or w.dtypes or w.takes or w.name in aside]
@@ -75,9 +74,9 @@ def examined(
 def _added(
     contract: Contract, examine: Examine, further: Sequence[Workload], first: Reference, *, is_code: bool
 ) -> tuple[list[Reference], list[str]]:
-    """The original at `further` workloads, while there is time, and the names of those it has no sound answer to.
+    """Returns the original's answers at `further` workloads, while time lasts, and names those without a sound one.
 
-    A value by which the original branches as it does for none of the `first` workloads is one that it is meant for.
+    A value that leads the original to a side that none of the `first` workloads takes is one that it is meant for.
     """
     added, without = list[Reference](), list[str]()
     seconds, known = first.seconds, first.coverage.taken
@@ -99,7 +98,7 @@ def _added(
 
 
 def deciding(contract: Contract, reference: Reference, *, is_code: bool = False) -> Reference:
-    """`reference`, in which only such answers decide as some standard settles."""
+    """Returns `reference`, in which only answers decide that some standard settles."""
     takes_nothing = is_code and not reference.because
     told = (
         replace(e, decides=decides(contract, e, takes_nothing=takes_nothing), faults_decide=faults_decide(e))
@@ -125,7 +124,7 @@ def at_workloads(contract: Contract, workloads: Sequence[Workload]) -> Contract:
 
 
 def _alone(contract: Contract, workload: Workload) -> Contract:
-    """A contract of the choice of `workload` alone, with a name of its own."""
+    """Returns a contract of the choice of `workload` alone, with a name of its own."""
     chosen = contract
     for name, value in workload.scalars.items():
         chosen = selected(chosen, Selection(name, value))
@@ -133,7 +132,7 @@ def _alone(contract: Contract, workload: Workload) -> Contract:
 
 
 def joined(contract: Contract, references: Sequence[Reference]) -> Reference:
-    """One reference over the workloads of all, which can be believed."""
+    """Returns one reference over the workloads of all."""
     expected = tuple(e for reference in references for e in reference.expected)
     return replace(
         references[0],

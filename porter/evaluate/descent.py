@@ -1,8 +1,8 @@
-"""From an entry whose original cannot be run down to its parts: a program, its launchers, their kernels.
+"""Goes from an entry whose original cannot be run to its parts: from a program to its launchers, to their kernels.
 
 A `main` may read files or take too long here, a launcher may need what main sets up or another file defines, its
 contract may stay open. None of this says anything about the kernels behind it, so they are proven by themselves, and
-their verdicts say what was not compared. What running showed to be wrong is never passed over in this way.
+their verdicts say what was not compared. An original that running showed to be wrong is never passed over in this way.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOT_CALLED = "{} itself has no contract and was not compared"
 
 @dataclass(frozen=True)
 class Descent:
-    """Proves entries, and where one cannot be run what stands behind it."""
+    """Proves entries, and the parts of an entry that cannot be run."""
 
     prover: Prover
     port: Port
@@ -40,9 +40,9 @@ class Descent:
     progress: Progress
 
     def proofs(self, contracts: Sequence[Contract]) -> list[Proof]:
-        """The proof of each entry, or those of its parts; an entry of a contract that the user wrote has none.
+        """Returns the proof of each entry, or those of its parts; an entry with a contract of the user's has no parts.
 
-        What was not ported keeps its verdict, and the kernels behind it have theirs besides.
+        An entry that was not ported keeps its verdict, and the kernels behind it get theirs as well.
         """
         proofs = self._proven(contracts)
         if self.options.contract is not None:
@@ -50,7 +50,7 @@ class Descent:
         return [self._as_launched(proof) for proof in self._with_refused(self._in_parts(proofs, contracts))]
 
     def _in_parts(self, proofs: list[Proof], contracts: Sequence[Contract]) -> list[Proof]:
-        """`proofs` with the parts of what cannot be run in its place."""
+        """Returns `proofs`, with the parts of an entry in place of one that cannot be run."""
         main = next((p for p in proofs if p.entry.contract.entry.kind is EntryKind.PROGRAM and not p.stands), None)
         if main is None:
             return self._with_kernels(proofs)
@@ -61,14 +61,14 @@ class Descent:
         return [*parts, main]  # what keeps the parts from being compared says more than what main lacks
 
     def _behind_main(self, contracts: Sequence[Contract]) -> tuple[Contract, ...]:
-        """Launchers, and kernels that none of them reaches, without what has one of `contracts` for itself."""
+        """Returns launchers, and kernels that none of them reaches, but none that one of `contracts` is for."""
         known = {contract.name for contract in contracts}
         usage = self._usage
         drafted = draft(usage.program, sizes=self.options.sizes, whole_program=False, headers=usage.headers)
         return tuple(contract for contract in drafted if contract.name not in known)
 
     def _with_kernels(self, proofs: list[Proof]) -> list[Proof]:
-        """`proofs`, with kernels in the place of launchers that could not be run; all these are built at once.
+        """Returns `proofs`, with kernels in the place of launchers that could not be run; all these are built at once.
 
         A kernel that an entry was seen to launch is not proven again: that entry stands for the launcher.
         """
@@ -87,16 +87,14 @@ class Descent:
         return [*kept, *(reduce(self._part, launchers, part) for part, launchers in parts)]
 
     def _tells(self, part: Proof) -> bool:
-        """Returns whether something came of a kernel: candidates have the original's launchers, and kernels of their
-        own.
-        """
+        """Returns whether a kernel's verdict says anything: candidates have its launchers and own kernels."""
         missing = self.prover.judging is not None and isinstance(part.entry.outcome, NotBuilt)
         return part.compared and not missing
 
     def _with_refused(self, proofs: list[Proof]) -> list[Proof]:
-        """`proofs`, and those of kernels that only launchers lead to which were not ported.
+        """Returns `proofs`, with those of kernels that only launchers lead to which were not ported.
 
-        Of a kernel that could not be compared the launchers say so.
+        The launchers say which kernels could not be compared.
         """
         behind = {id(p): self._kernels_behind(p) for p in proofs if isinstance(p.entry.outcome, Refused)}
         reached = dict.fromkeys(kernel for kernels in behind.values() for kernel in kernels)
@@ -123,7 +121,7 @@ class Descent:
         return tuple(k for k in kernels if not chosen or chosen & {k.name, k.qualified})
 
     def _part(self, part: Proof, whole: Proof) -> Proof:
-        """`part`, which says that `whole` was not compared, and why."""
+        """Returns `part`, which says that `whole` was not compared, and why."""
         outcome, contract = whole.entry.outcome, whole.entry.contract
         assert isinstance(outcome, NotVerified)
         functions = self._usage.program.host_functions
@@ -133,7 +131,7 @@ class Descent:
         return self.alone(with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name)))
 
     def _as_launched(self, proof: Proof) -> Proof:
-        """`proof`, which says what leads to it and has no contract: members want an object, others are handed one."""
+        """Returns `proof`, which says what leads to its entry and has no contract: members want an object."""
         entry = proof.entry.contract.entry
         if not isinstance(proof.entry.outcome, Verified) or self.options.kernels:
             return proof
@@ -142,7 +140,7 @@ class Descent:
         return self.alone(with_caveat(proof, _NOT_CALLED.format(", ".join(names)))) if names else proof
 
     def alone(self, proof: Proof) -> Proof:
-        """`proof`, which of a kernel in the place of its launcher says no more, unless the user asked for it."""
+        """Returns `proof` of a kernel that stands for its launcher, and for no more, unless the user asked for it."""
         outcome, entry = proof.entry.outcome, proof.entry.contract.entry
         if self.options.kernels or entry.kind is not EntryKind.KERNEL or not isinstance(outcome, Verified):
             return proof
@@ -173,7 +171,7 @@ def _left_out(kernel: Function, proof: Proof) -> Finding:
 
 
 def _with_kernels_told(proof: Proof, kernels: Sequence[Function], proofs: Sequence[Proof]) -> Proof:
-    """`proof`, whose entry says whether all of its kernels, where it has some, stand by themselves among `proofs`."""
+    """Returns `proof`, whose entry says whether all its kernels, if any, stand by themselves among `proofs`."""
     equal = [p for p in proofs if isinstance(p.entry.outcome, Verified | KernelsVerified)]
     stand = bool(kernels) and all(any(_stands_for(p, kernel) for p in equal) for kernel in kernels)
     return replace(proof, entry=replace(proof.entry, kernels_stand=stand))

@@ -1,8 +1,8 @@
 """Finds what a candidate's host code asks for at sizes for a device, and where that can be executed.
 
-Nothing is executed at these sizes: host code alone is run there. A kernel, a value that is compiled into one, or a side
-of a branch of host code that no workload has is looked for at smaller sizes, and executed at the smallest that have it
-where that does not take too long. What then is left is named.
+At these sizes only host code is run, no kernel. A kernel, a value that is compiled into one, or a side of a branch of
+host code that no workload has is looked for at smaller sizes, and executed at the smallest that have it where that does
+not take too long. The verdict names the rest.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _USUAL_ELEMENTS = 4_096  # of the workload whose sizes are kept where they will 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Something that a rehearsed call showed and nothing executed has, and the sizes at which it was seen.
+    """Something that a rehearsed call showed and no executed one, and the sizes at which it was seen.
 
-    Where it `stops` growing, it is only seen to be right in a call that is larger than the first at which it stops.
+    A grid that `stops` growing is only shown to be right by a call larger than the first at which it stops.
     """
 
     candidate: Candidate
@@ -57,14 +57,14 @@ class _Seen:
 class _Told:
     """Collects what the verdict says of calls at sizes for a device, by subject, and what is new in these calls.
 
-    Of launches that differ in numbers alone it says the first, and how many others there are.
+    Where launches differ in numbers alone it names the first, and says how many others there are.
     """
 
     said: dict[str, dict[str, None]] = field(default_factory=dict)
     seen: list[_Seen] = field(default_factory=list)
 
     def say(self, about: str, text: str) -> None:
-        """Adds one of the texts about something; of early ends and of what no device takes the first is enough."""
+        """Adds one of the texts about something; of early ends, and of limits of the device, the first is enough."""
         if about not in self.said or about not in (_REHEARSED, _UNLAUNCHED):
             self.said.setdefault(about, {})[text] = None
 
@@ -79,19 +79,19 @@ class _Told:
 
 @dataclass(frozen=True)
 class DeviceSizes:
-    """Calls of `candidates` at sizes for a device. `habits` are rules that the original breaks as well."""
+    """Makes calls of `candidates` at sizes for a device. `habits` are rules that the original breaks as well."""
 
     candidates: Sequence[Candidate]
     rehearsals: Sequence[Rehearsal]
     judging: Judging
 
     def named(self, verified: Verified, habits: frozenset[FaultKind]) -> Verified | Refused:
-        """The verdict with what is asked for there and was not executed, or the rule that is broken there."""
+        """Returns the verdict, with what is asked for there and was not executed, or the rule that is broken there."""
         told = self._told(verified.coverage, habits)
         return told if isinstance(told, Refused) else verified.reaching(told.sentences)
 
     def held(self, reference: Reference, verified: Verified, asked: Telling) -> Held:
-        """The verdict over the workloads of `reference` and over the smallest that have what is asked for there."""
+        """Returns the verdict over the workloads of `reference` and the smallest that have what is asked for there."""
         told = self._told(verified.coverage, reference.habits)
         if isinstance(told, Refused):
             return reference, told
@@ -110,7 +110,7 @@ class DeviceSizes:
         return told
 
     def _workloads(self, contract: Contract, known: BranchCoverage, seen: Sequence[_Seen]) -> tuple[Workload, ...]:
-        """The smallest calls that have what was `seen`, as far as they may be executed."""
+        """Returns the smallest calls that have what was `seen`, as far as they may be executed."""
         plain = [w for w in contract.workloads if is_plain(w)]
         if not plain:
             return ()
@@ -130,10 +130,9 @@ class DeviceSizes:
 
 @dataclass(frozen=True)
 class _Rehearsed:
-    """The calls of one rehearsal, of which `told` keeps what has to be said, and what is new beside the `known` sides
-    of branches.
+    """Makes the calls of one rehearsal; `told` keeps what has to be said; `known` are sides of branches already seen.
 
-    Host code that raises there is not accused, since it may depend on results, which are missing: the outcome says that
+    Host code that raises there is not blamed, since it may depend on results, which are missing: the outcome says that
     nothing more was seen of it.
     """
 
@@ -200,8 +199,8 @@ def _of_kind(run: Run, *kinds: FaultKind) -> tuple[str, ...]:
 class _Search:
     """Looks for the smallest sizes at which a rehearsed call still shows something.
 
-    One size after the other, the largest first, is what it is in the call with the sizes `least`, else is halved while
-    that will do, by which it stays what it is a multiple of, and then lowered as far as it goes.
+    Takes the sizes one by one, the largest first: tries the value in `least`, else halves it while the search succeeds,
+    so that it keeps its factors, and then lowers it as far as it goes.
     """
 
     def __init__(self, contract: Contract, least: Sizes, fixed: frozenset[str], known: BranchCoverage) -> None:
@@ -212,8 +211,10 @@ class _Search:
         self._calls = 0
 
     def smallest(self, seen: _Seen, others: Sequence[Sizes]) -> Sizes | None:
-        """Returns the sizes; None where it cannot be found any more, one of the `others` shows it, too, only two calls
-        together do, or a grid goes on growing beyond the smallest sizes that have it.
+        """Returns the sizes, if the search finds any.
+
+        None where no call shows it any more, one of the `others` shows it too, only two calls together show it, or a
+        grid goes on growing beyond the smallest sizes that have it.
         """
         if any(self._shows(seen, sizes) for sizes in others) or not self._shows(seen, seen.sizes):
             return None
@@ -225,7 +226,7 @@ class _Search:
         return larger if is_beyond and self._calls < _MOST_CALLS else None
 
     def _with_more(self, seen: _Seen, sizes: Sizes) -> Sizes:
-        """Returns sizes that are a little larger: what has just begun there has more to do.
+        """Returns slightly larger sizes, at which what has just begun has more to do.
 
         Blocks of a grid that stops growing get several turns each, where that is soon done: some take four at once.
         """

@@ -1,4 +1,4 @@
-"""Why an original cannot be held against its port: it was not built, asks for more, or cannot be believed."""
+"""Says why an original cannot be compared with its port: it was not built, asks for more, or cannot be believed."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ _FAR_OUT = "far outside every allocation"
 def not_built(failure: BuildFailure, contract: Contract, program: Program) -> str:
     """Returns why the original cannot be executed: what the compiler said, or what porter itself could not read before.
 
-    Where only the call of the entry does not compile, or what was guessed for an argument may be why, the contract has
-    no values for it. A launch that was guessed explains no error of a compiler.
+    Where only the call of the entry does not compile, or a guessed argument may be the reason, the contract has no
+    values for it. A launch that was guessed explains no error of a compiler.
     """
     only_values = failure.line and not missing_header(failure)  # kernels are built without headers, too
     asked = unknown_values(contract) if only_values else others(contract)
@@ -66,9 +66,7 @@ def not_built(failure: BuildFailure, contract: Contract, program: Program) -> st
 
 
 def _left_to_the_build(program: Program, failure: BuildFailure) -> str:
-    """The macros without which the source includes less, or a header keeps what the compiler did not find to itself,
-    and which its build must set: `#ifdef WITH_CUDA`.
-    """
+    """Returns macros that the build must set: without them the source, or a missing header, includes less."""
     known = {macro.name for macro in program.macros} | {define.partition("=")[0] for define in program.defines}
     wanted = (*_CONDITION_OF_INCLUDE.findall(program.source.text), *_guards(program, failure))
     unset = dict.fromkeys(name for name in wanted if name not in known)
@@ -76,7 +74,7 @@ def _left_to_the_build(program: Program, failure: BuildFailure) -> str:
 
 
 def _guards(program: Program, failure: BuildFailure) -> Iterator[str]:
-    """The macros that `#ifdef` asks for around the names that `failure` quotes, in local headers."""
+    """Returns the macros that `#ifdef` asks for around the names that `failure` quotes, in local headers."""
     names = {name for quoted in _QUOTED.findall(failure.message) for name in re.findall(r"\w+", quoted)}
     for _, header in program.headers:
         for name in sorted(names):
@@ -92,7 +90,7 @@ def never_answered(contract: Contract) -> str:
 
 
 def still_open(contract: Contract, trouble: str) -> str:
-    """Returns what keeps a port from being verified: questions that trying, which gave `trouble`, did not answer.
+    """Returns what keeps a port from being verified: questions that trying, which ran into `trouble`, did not answer.
 
     An answer that porter made up may leave nothing to do, and then everything is equal.
     """
@@ -107,9 +105,7 @@ def still_open(contract: Contract, trouble: str) -> str:
 
 
 def misled(reference: Reference, drafted: Contract) -> str:
-    """Returns what of the contract, rather than the original, explains that `reference` is unsound; empty when
-    nothing does.
-    """
+    """Returns what of the contract, not of the original, explains that `reference` is unsound; empty for nothing."""
     settled = reference.contract
     if left := _outgrown(reference, drafted):
         misfit = _MISFIT.format(left.name, " * ".join(left.shape))
@@ -125,10 +121,10 @@ def misled(reference: Reference, drafted: Contract) -> str:
 
 
 def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contract], Reference]) -> str:
-    """Returns whether it is the values that the contract gives integers which the original is wrong with; empty if not.
+    """Returns that the values of integers in the contract may be why the original is wrong; empty if they are not.
 
-    Told by running it with zeros: an access that stays out of bounds is its own, if it also stays where it is with
-    other values. What counts letters leaves its bins with zeros, too, but elsewhere with each letter.
+    Running it with zeros shows that: an access that stays out of bounds is its own fault, if it also stays where it is
+    with other values. What counts letters leaves its bins with zeros, too, but elsewhere with each letter.
     """
     names = [t.name for t in drafted.tensors if _is_guessed(t, drafted)]
     if not names or not any(f.code == LEFT_BOUNDS for f in reference.findings):
@@ -141,7 +137,7 @@ def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contra
 
 
 def _holding(contract: Contract, names: Sequence[str], values: Values, bound: str) -> Contract:
-    """`contract` with these values in the tensors `names`."""
+    """Returns `contract` with these values in the tensors `names`."""
     arguments = tuple(
         replace(a, values=values, bound=bound) if isinstance(a, TensorArg) and a.name in names else a
         for a in contract.arguments
@@ -162,7 +158,7 @@ def _is_guessed(tensor: TensorArg, drafted: Contract) -> bool:
 
 
 def _overwritten(reference: Reference) -> Iterator[TensorArg]:
-    """The tensors that blocks write over each other, at more than one size: these may have to belong together."""
+    """Returns the tensors in which blocks overwrite each other at several sizes: these sizes may have to agree."""
     arguments = reference.contract.arguments
     if len(reference.contract.symbols) < _SOME or not reference.because.startswith(FaultKind.RACE):
         return
@@ -173,15 +169,15 @@ def _overwritten(reference: Reference) -> Iterator[TensorArg]:
 
 
 def _outgrown(reference: Reference, drafted: Contract) -> TensorArg | None:
-    """The first tensor used beyond an extent that no source states: that it was found by running may be the reason."""
+    """Returns the first tensor used beyond an extent that no source states: the guessed extent may be wrong."""
     inferred = {t.name for t in unknown_extents(drafted)}
     return next((tensor for tensor in _left(reference) if tensor.name in inferred), None)
 
 
 def _left(reference: Reference) -> Iterator[TensorArg]:
-    """The tensors the original was seen to use beyond their ends.
+    """Returns the tensors that the original was seen to use beyond their ends.
 
-    No extent excuses an access before the first element, or one of an array whose size the source itself states.
+    A wrong extent is no excuse for an access before the first element, or to an array whose size the source states.
     """
     arguments = reference.contract.arguments
     for message in (f.message for f in reference.findings if f.code == LEFT_BOUNDS):
@@ -190,9 +186,7 @@ def _left(reference: Reference) -> Iterator[TensorArg]:
 
 
 def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
-    """Returns whether an extent of a torch tensor is a size of its own, though others have sizes: they may have to
-    agree.
-    """
+    """Returns whether an extent of a torch tensor is a size of its own: it may have to agree with another one."""
     shapes = [t.shape for t in contract.tensors if t is not tensor]
     texts = (
         *(text for shape in shapes for text in shape),
@@ -226,9 +220,9 @@ def unsound(reference: Reference) -> str:
 
 
 def _untouched(reference: Reference, left: Sequence[TensorValue]) -> bool:
-    """Returns whether outputs hold what fresh memory holds, and nothing else where that is filled with another byte.
+    """Returns whether outputs hold just what fresh memory holds, also when that is filled with another byte.
 
-    The first alone does not tell: its bytes are those of -1, by which searches say that they found nothing.
+    The first fill alone does not tell: its bytes are those of -1, which searches return when they find nothing.
     """
     return all(map(is_fresh, left)) and any(finding.code == UNWRITTEN for finding in reference.findings)
 
@@ -240,7 +234,7 @@ def too_slow(reference: Reference) -> bool:
 
 
 def _nothing_left(reference: Reference) -> str:
-    """Returns what a call came to that left no tensor: a program may want arguments before it launches anything."""
+    """Returns what became of a call that left no tensor: a program may want arguments before it launches anything."""
     if reference.contract.entry.kind is not EntryKind.PROGRAM or reference.launched:
         return "the original leaves no tensor that could be compared"
     said = next((line.strip() for line in reference.expected[0].outputs.text.splitlines() if line.strip()), "")

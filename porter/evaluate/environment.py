@@ -1,4 +1,4 @@
-"""Records where a verdict was made: what another machine would need to make the same."""
+"""Records where a verdict was made: what another machine needs to make the same one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _PACKAGES = ("numpy", "torch", "triton")
 
 
 def environment() -> Mapping[str, str]:
-    """The versions of what executes candidates and references; a package that is not there is empty."""
+    """Returns the versions of what executes candidates and references; that of a missing package is empty."""
     packages = {name: package_version(name) for name in _PACKAGES}
     return {"porter": __version__, "python": platform.python_version(), "machine": platform.machine(), **packages}
 
 
 def package_version(package: str) -> str:
-    """The version of an installed package; empty where it is not."""
+    """Returns the version of an installed package; empty where it is missing."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Decides which of two ports of a source is delivered: that from its formula, or that which follows its kernels."""
+"""Decides which of two ports of a source is delivered: the one from its formula, or the one following its kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from porter.evaluate.outcome import Equal, NotVerified, Verified, outcome_words
 
 
 def without_formula(followed: Migration) -> str:
-    """Returns why nothing can be delivered that is written from a formula; empty where that is worth a try.
+    """Returns why no port can be written from a formula; empty where that is worth a try.
 
     `followed` is the port that follows the kernels, already judged.
     """

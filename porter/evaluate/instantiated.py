@@ -1,4 +1,4 @@
-"""A template is executed as one instance: the others that it has are sides of it which no workload took."""
+"""Counts the instances of a template as sides of a branch: one was executed, no workload took the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_COUNTED = "it is not known which branches were executed: the original does 
 
 
 def with_instances(proof: Proof, usage: Usage) -> Proof:
-    """The proof, whose coverage has the instances of its entry: that which was executed, and those that were not.
+    """Returns the proof, whose coverage lists the instances of its entry: the executed one and the others.
 
     Where no branch of the original was counted, the verdict says so.
     """
@@ -37,7 +37,7 @@ def with_instances(proof: Proof, usage: Usage) -> Proof:
 
 
 def _others(function: Function, entry: Entry, usage: Usage) -> Iterator[str]:
-    """The other instances, by name; where porter chose one that the source does not name, all but this."""
+    """Returns the names of the other instances; all but this where porter chose one that the source does not name."""
     known = known_instances(usage, function)
     others = [arguments for arguments in known if arguments != entry.template]
     yield from (_instance(function, arguments) for arguments in others)

@@ -1,4 +1,4 @@
-"""The port executed on the reference's workloads and held against the reference's answers."""
+"""Executes the port on the reference's workloads and compares it with the reference's answers."""
 
 from __future__ import annotations
 
@@ -50,12 +50,11 @@ _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKi
 class Candidate:
     """The port at one warp width, ready to run; `warp_size` is None where what executes it knows no warps.
 
-    `failure` is why it was built without its host functions, if it was.
-    `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
-    `timed` is the same on a device; None where it is executed on the CPU. `rehearse` runs host code alone; what comes
-    of it are faults. `conclude` says what all runs together show. `named` says what its code and its launches name,
-    None where it is not to be asked at sizes by that. Where kernels are interpreted `operations` says how many a call
-    has.
+    `failure` is why it was built without its host functions, if it was. `compiled` is asked once every run was right:
+    it compiles what they launched, and returns the devices for which that worked. `timed` is the same on a device; None
+    where it is executed on the CPU. `rehearse` runs host code alone and returns faults. `conclude` says what all runs
+    together show. `named` says what its code and its launches name; None where these numbers shall not choose further
+    sizes. Where kernels are interpreted `operations` says how many a call has.
     """
 
     warp_size: int | None
@@ -79,10 +78,9 @@ def judge(
 ) -> Outcome:
     """Run every candidate on every workload; the first that fails decides.
 
-    Equal answers of a port that launched nothing prove nothing; of a program with large buffers only the launches that
-    were kept are compared, which the outcome says, as it does where an answer differs that does not decide. What is not
-    trusted to begin anew with every call has calls before. `besides` is the verdict over other workloads, to which this
-    one adds.
+    Equal answers of a port that launched nothing prove nothing. Of a program with large buffers only the kept launches
+    are compared; the outcome says so, and also names answers that differ and do not decide. A candidate that may keep
+    something from call to call is called before. `besides` is the verdict over other workloads, to which this one adds.
     """
     trial = _Trial(reference, schedules, is_trusted=is_trusted)
     for candidate in candidates:
@@ -107,7 +105,7 @@ def judge(
 
 
 class _Trial:
-    """The runs so far and what came of them: comparisons, whether a kernel was launched, and what has to be said."""
+    """Collects the runs so far: comparisons, whether a kernel was launched, and what has to be said."""
 
     def __init__(self, reference: Reference, schedules: Sequence[Schedule], *, is_trusted: bool) -> None:
         self.reference = reference
@@ -122,7 +120,7 @@ class _Trial:
         self._earlier: dict[tuple[object, ...], tuple[str, tuple[Value, ...]]] = {}
 
     def failed(self, candidate: Candidate, expected: Expected) -> Refused | Wrong | Crashed | NotVerified | None:
-        """Returns why `candidate` does not answer one workload as is `expected`; None where it does."""
+        """Returns why `candidate` does not answer one workload as `expected`; None where it does."""
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in self._schedules:
@@ -161,15 +159,15 @@ class _Trial:
         return None
 
     def _job(self, candidate: Candidate, expected: Expected, schedule: Schedule) -> Job:
-        """The run of one workload. What nobody wrote holds something else in each schedule, if nothing comes of it."""
+        """Returns the run of one workload. Memory that nobody wrote holds something else in each schedule."""
         given = expected.job(self.reference.contract, schedule)
         is_open = self._is_trusted or candidate.warp_size is None or code_of(FaultKind.UNINITIALISED) in self.excused
         return given if is_open else replace(given, poison=POISONS[SCHEDULES.index(schedule)])
 
     def _after_another(self, candidate: Candidate, expected: Expected, given: Job) -> Job:
-        """`given` behind a call on other contents at its sizes, once: what is kept of that one then shows.
+        """Runs `given` after a call on other contents of the same sizes, once, which shows what is kept from that call.
 
-        A worker of Python's has had calls before anyway; of C++ every run is a process of its own.
+        A Python worker has had calls before anyway; in C++ every run is a process of its own.
         """
         if candidate.warp_size is None or self._is_trusted or FaultKind.KEPT in self.reference.habits:
             return given
@@ -181,20 +179,20 @@ class _Trial:
         return replace(given, before=arguments)
 
     def concluded(self, candidate: Candidate) -> Refused | None:
-        """Returns what it may not do, as all its runs together show; what these leave open is said."""
+        """Returns the verdict on all runs together: the rules they break, and what they leave open."""
         faults = candidate.conclude()
         self.said.update((fault.message, fault.message) for fault in faults if fault.kind is FaultKind.UNKNOWN)
         broken = broken_rules(faults, self.reference.habits)
         return Refused(f"{broken[0].code}: {broken[0].message}", broken) if broken else None
 
     def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
-        """Keep in mind what does not decide, of each workload the first."""
+        """Notes something that does not decide, for each workload the first."""
         otherwise = f"its answer differs where a difference does not count as wrong: {failed.because}"
         self.said.setdefault(expected.workload.name, otherwise)
 
 
 def _is_empty(given: Job) -> bool:
-    """Returns whether there is nothing to work on: then everybody returns early with whatever there is."""
+    """Returns whether there is nothing to work on: then every candidate returns early with whatever there is."""
     return any(isinstance(value, TensorValue) and 0 in value.shape for value in given.arguments)
 
 
@@ -211,7 +209,7 @@ def broken_rules(faults: Sequence[Fault], habits: frozenset[FaultKind]) -> tuple
 
 
 def _kept(held: Checked, place: str) -> Refused:
-    """Right by itself, wrong behind another call."""
+    """Returns the verdict on an answer that is right by itself and wrong after another call."""
     rule = lookup(code_of(FaultKind.KEPT)).at(
         None, f"its answer depends on what an earlier call left in memory: {held.worst}"
     )
@@ -224,9 +222,7 @@ def at_line(rule: Finding) -> str:
 
 
 def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Checked]) -> Crashed | NotVerified:
-    """Returns what a run that did not come to its end means: an interpreter may be too slow for it, or not know all
-    of it.
-    """
+    """Returns what a run that did not finish means: an interpreter may be too slow for it, or not know all of it."""
     if broken.kind is FaultKind.UNKNOWN:
         return NotVerified(f"{described(broken)} ({place})")
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
@@ -236,7 +232,7 @@ def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Chec
 
 
 def _without_launch(reference: Reference, checked: list[Checked]) -> Wrong | NotVerified:
-    """Equal answers without a kernel: nothing is known of the port where the original launches none either."""
+    """Returns the verdict on equal answers without a kernel: it is open where the original launches none either."""
     if reference.launched:
         return Wrong(f"it launches no kernel, and the original launches {reference.launched[0]}", tuple(checked))
     return NotVerified("no workload makes it launch a kernel")
@@ -275,15 +271,13 @@ def _left_open(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _unacquired(run: Run, excused: frozenset[str]) -> str:
-    """Returns where a block reads what another one stored without a fence that its original has there; empty where
-    none does.
-    """
+    """Returns where a block reads what another one stored, without the fence of the original; empty if nowhere."""
     found = (f for f in run.faults if f.kind is FaultKind.UNACQUIRED and code_of(f.kind) not in excused)
     return next((f"{f.file.rpartition('/')[2]}:{f.line}" if f.line else f.kernel for f in found), "")
 
 
 def _broken(run: Run, excused: frozenset[str]) -> Fault | None:
-    """The fault that makes the run worthless; a kind that the original shows as well is not held against its port."""
+    """Returns the fault that makes the run worthless; a kind that the original shows too is no reason."""
     if not run.finished:
         lost = Fault(FaultKind.CRASH, "", 0, "", f"ended with exit code {run.exit_code}", fatal=True)
         return next((f for f in run.faults if f.fatal), next(iter(run.faults), lost))

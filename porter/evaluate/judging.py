@@ -40,8 +40,8 @@ _TIED = frozenset(
 class Judging:
     """The rules by which workloads of a judgement are drawn; the same `seed` draws the same ones.
 
-    `fixed` are sizes that the user chose, `edges` whether the others may be one or none. Of element types that an
-    original dispatches over `dtypes` are those that the candidate is for, all where it is empty.
+    `fixed` are sizes that the user chose, `edges` says whether the others may be one or none. `dtypes` are the element
+    types that the candidate is for, of those that the original dispatches over; empty means all.
     """
 
     seed: int
@@ -50,20 +50,20 @@ class Judging:
     dtypes: frozenset[DType] = frozenset()
 
     def wanted(self, contract: Contract) -> tuple[Contract, str]:
-        """`contract` with the element types that the candidate is for, and what is said of the others."""
+        """Returns `contract` with the element types that the candidate is for, and what is said of the others."""
         left_out = [w for w in contract.workloads if self.dtypes and not self.dtypes.issuperset(w.dtypes.values())]
         kept = replace(contract, workloads=tuple(w for w in contract.workloads if w not in left_out))
         types = sorted({str(dtype) for w in left_out for dtype in w.dtypes.values()} - {str(d) for d in self.dtypes})
         return kept, _NOT_WANTED.format(", ".join(types)) if types else ""
 
     def reseeded(self, contract: Contract) -> Contract:
-        """`contract` with its workloads at seeds of this judgement."""
+        """Returns `contract` with its workloads at seeds of this judgement."""
         return replace(contract, workloads=tuple(self._drawn(w) for w in contract.workloads))
 
     def further(self, contract: Contract, fit: Fit | None = None) -> tuple[Workload, ...]:
-        """Workloads beyond those of `contract`.
+        """Returns workloads beyond those of `contract`.
 
-        `fit` gives sizes near some at which the original has an answer; without it the contract's conditions do.
+        `fit` returns nearby sizes at which the original has an answer; without it the contract's conditions decide.
         """
         plain = [w for w in contract.workloads if is_plain(w)]
         if not plain or contract.entry.kind is EntryKind.PROGRAM:
@@ -79,7 +79,7 @@ class Judging:
         return tuple(self._drawn(w) for w in (*again, *scales, *wide, *kinds, *edges, *tiles))
 
     def numbers(self, contract: Contract) -> tuple[Workload, ...]:
-        """Workloads with other values of numbers that are no sizes, which a contract has of nobody who states them."""
+        """Returns workloads with other values of numbers that are not sizes and that nobody stated."""
         plain = [w for w in contract.workloads if is_plain(w)]
         if not plain or not self.edges or contract.entry.kind is EntryKind.PROGRAM:
             return ()
@@ -88,7 +88,7 @@ class Judging:
         return tuple(self._drawn(w) for w in drawn_numbers(contract, told, self.seed))
 
     def usual(self, contract: Contract) -> tuple[Workload, ...]:
-        """The workload at which other values of numbers are looked for, and one for each choice of element types.
+        """Returns the workload at which other values of numbers are tried, and one for each choice of element types.
 
         None where no such value is asked for.
         """
@@ -98,9 +98,9 @@ class Judging:
         return _usual(contract, plain), *_by_types(contract)
 
     def _narrow(self, contract: Contract, small: Workload) -> Iterator[Workload]:
-        """Workloads at the edges, and one column for each choice of element types, which may have a kernel of its own.
+        """Returns workloads at the edges, and one column for each choice of element types, where kernels may differ.
 
-        What is read beyond the end of a row lies beyond the end of a tensor there.
+        There, a read beyond the end of a row is one beyond the end of a tensor.
         """
         yield from _edges(contract, small, frozenset(self.fixed))
         for base in _by_types(contract):
@@ -109,7 +109,7 @@ class Judging:
                     yield replace(edge, name=f"{base.name}, {edge.name}")
 
     def _tiles(self, contract: Contract, small: Workload, fit: Fit | None) -> Iterator[Workload]:
-        """Workloads at sizes that this judgement alone has."""
+        """Returns workloads at sizes that only this judgement has."""
 
         def near(targets: Mapping[str, int]) -> Mapping[str, int] | None:
             return choose_sizes(contract, self.fixed, targets)
@@ -134,11 +134,11 @@ def is_plain(workload: Workload) -> bool:
 
 
 def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> bool:
-    """Returns whether an answer that differs is wrong; else it is said.
+    """Returns whether an answer that differs is wrong; if not, the verdict only mentions it.
 
     No standard settles what a minimum makes of a NaN, which of two equal elements is the largest, how many axes an
-    operator is for whose reference takes any, whether a factor may be less than zero, and whether nothing may be asked
-    of one, unless an original's own code `takes_nothing` soundly.
+    operator is for whose reference takes any, whether a factor may be less than zero, and whether an operator may be
+    called on nothing, unless an original's own code `takes_nothing` soundly.
     """
     if expected.workload.axes or may_be_unmeant(contract, expected.workload):
         return False
@@ -153,19 +153,20 @@ def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> b
 
 
 def faults_decide(expected: Expected) -> bool:
-    """Returns whether a candidate that breaks is wrong though another answer would not be: any of equal elements may be
-    the largest, none makes an access leave its memory.
+    """Returns whether a crash is wrong even where another answer would not be.
+
+    Any of equal elements may be the largest, but none of them excuses an access outside of memory.
     """
     return expected.workload.distribution in _TIED and 0 not in expected.workload.sizes.values()
 
 
 def _usual(contract: Contract, by_size: Sequence[Workload]) -> Workload:
-    """The largest workload of those that are soon done, else the smallest."""
+    """Returns the largest workload of those that take little time, else the smallest."""
     return next((w for w in reversed(by_size) if _elements(contract, w) <= _USUAL_ELEMENTS), by_size[0])
 
 
 def _long(contract: Contract, by_size: Sequence[Workload]) -> Workload:
-    """The largest workload whose tensors are long enough along each axis, but not longer, else the smallest."""
+    """Returns the largest workload whose tensors are long enough along each axis, but not longer; else the smallest."""
 
     def longest(workload: Workload) -> int:
         return max((max(shape_of(t, workload), default=1) for t in contract.tensors), default=1)
@@ -184,9 +185,7 @@ def _distributions(contract: Contract, small: Workload, usual: Workload, large: 
 
 
 def _scales(small: Workload, given: Sequence[float]) -> Iterator[Workload]:
-    """Values that overflow where nothing is done about it, and values that vanish beside others; but for those that
-    workloads at the scales `given` have.
-    """
+    """Returns workloads with values that overflow unless care is taken, and with values that vanish beside others."""
     if max(given) < _LARGE:
         yield replace(small, name="larger values", scale=1e3)
     if min(given) > 1 / _LARGE:
@@ -214,7 +213,7 @@ def _inputs(contract: Contract, workload: Workload) -> list[bytes]:
 
 
 def _edges(contract: Contract, small: Workload, fixed: frozenset[str]) -> Iterator[Workload]:
-    """One row, one column, a row just over a tile, none."""
+    """Returns workloads of one row, one column, a row just over a tile, and none."""
     free = [s for s in contract.symbols if s not in fixed]
     inner = [s for s in free if is_innermost(contract, s)]
     outer = [s for s in free if s not in inner]

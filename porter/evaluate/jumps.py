@@ -1,9 +1,9 @@
-"""Values of numbers at which an answer jumps, since something is compared with them: `random >= p`, `x > threshold`.
+"""Finds values of numbers at which an answer jumps, because of comparisons: `random >= p`, `x > threshold`.
 
-Whether equal is on one side or the other no drawn value shows: of 5,000 random numbers none is `p`. So the value is
-looked for at which the original's answer jumps, by halving what lies between two values, until two neighbours are left.
-It decides where the equality is exact: where the original's twin, which computes in double precision, jumps at that
-very number. Else rounding makes the place (`x * p > 0.5`), and an honest candidate may round otherwise.
+Drawn values do not show which side equality is on: of 5,000 random numbers none is `p`. So the interval between two
+values is halved until the original's answer jumps between two neighbours. It decides where the equality is exact: where
+the original's twin, which computes in double precision, jumps at that very number. Elsewhere rounding decides the place
+(`x * p > 0.5`), and an honest candidate may round otherwise.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Number:
         return replace(self.base, scalars={**self.base.scalars, self.name: value}, scale=1.0, takes="")
 
     def answer(self, execute: Execute, value: float) -> Floats | None:
-        """All that is written, each output in parts of its largest number; None where it does not come to its end."""
+        """Returns all that is written, each output in parts of its largest number; None if the run does not finish."""
         run = execute(job(self.contract, self.at(value)))
         if not run.finished or any(fault.fatal for fault in run.faults):
             return None
@@ -56,7 +56,7 @@ class _Number:
 def jumping(
     contract: Contract, bases: Sequence[Workload], execute: Execute, twin: Callable[[], Execute | None], seed: int
 ) -> Iterator[Workload]:
-    """Workloads like `bases` with values of numbers that something is equal to, as it is found at the first of them.
+    """Yields workloads like `bases` with values that something is equal to, as found at the first of them.
 
     `twin` gives the original's twin.
     """
@@ -83,7 +83,7 @@ class _Place:
 
 
 def _places(number: _Number, execute: Execute, low: float, high: float, random: Random) -> list[_Place]:
-    """Places between `low` and `high` at which elements jump; none where the answer changes steadily."""
+    """Returns places between `low` and `high` at which elements jump; none where the answer changes steadily."""
     halving = _Halving(number, execute)
     first, last = halving.answer(low), halving.answer(high)
     if first is None or last is None or first.shape != last.shape or low * high <= 0:
@@ -99,7 +99,7 @@ def _places(number: _Number, execute: Execute, low: float, high: float, random: 
 
 
 class _Halving:
-    """Answers of an original at values of a number, each asked for once."""
+    """Asks the original for its answers at values of a number, once for each."""
 
     def __init__(self, number: _Number, execute: Execute) -> None:
         self._number = number
@@ -129,7 +129,7 @@ class _Halving:
         return (low, high) if change else None
 
     def _change(self, low: float, high: float, elements: slice) -> float:
-        """The largest change of the elements; none where one of the calls does not come to its end."""
+        """Returns the largest change of the elements; none where one of the calls does not finish."""
         one, other = self.answer(low), self.answer(high)
         if one is None or other is None or one.shape != other.shape:
             return 0.0
@@ -159,5 +159,5 @@ def _ordinal(value: float) -> int:
 
 
 def _between(low: float, high: float) -> float:
-    """The number in the middle of those that single precision has between two of one sign."""
+    """Returns the middle one of the single precision numbers between two of one sign."""
     return float(np.int32((_ordinal(low) + _ordinal(high)) // 2).view(np.float32))

@@ -1,7 +1,7 @@
-"""Runs of originals that were made before.
+"""Remembers runs of originals.
 
-Who settles a contract, tries smaller sizes or examines answers asks for many of them again, and the executor gives the
-same for the same.
+Settling a contract, trying smaller sizes and examining answers ask for many of them again, and the executor gives the
+same answer each time.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _OF_THE_MACHINE = frozenset((FaultKind.RESOURCE, FaultKind.TIMEOUT))
 
 @dataclass
 class KnownRuns:
-    """The last runs, up to some memory; each by its executable, its entry and all that its job holds."""
+    """Keeps the last runs, up to some memory, each by its executable, its entry and all that its job holds."""
 
     _kept: OrderedDict[tuple[str, int, bytes], Run] = field(default_factory=OrderedDict)
     _bytes: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, executable: Executable, job: Job, limits: Limits, make: Callable[[], Run]) -> Run:
-        """The run of `job` that is known, if it would have come to the same within `limits`, else what `make` makes."""
+        """Returns the known run of `job`, if it would be the same within `limits`, else what `make` makes."""
         if sum(value.storage.nbytes for value in job.arguments if isinstance(value, TensorValue)) > _LARGEST:
             return make()  # to read through all of it takes as long as many a run
         key = executable.path, executable.index, _digest(job)

@@ -14,9 +14,9 @@ _NOT_LAUNCHED = "no workload launches {}"
 
 
 def with_kernels(proof: Proof, usage: Usage) -> tuple[Proof, ...]:
-    """The proof and those apart from it, with the kernels each leads to and those that were launched.
+    """Returns the proof, and those of single choices, with the kernels each leads to and those that were launched.
 
-    A verdict names the others. A kernel of a choice that is apart is no kernel of the whole, unless that launched it.
+    A verdict names the others. A kernel of a single choice does not count for the whole entry, unless that launched it.
     """
     kernels = _kernels(proof.entry.contract, usage)
     launched = _launched(kernels, frozenset(proof.entry.launched), usage)
@@ -34,7 +34,7 @@ def _with(proof: Proof, kernels: tuple[str, ...], launched: tuple[str, ...]) -> 
 
 
 def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
-    """The kernels an entry leads to, in the order of the source."""
+    """Returns the kernels an entry leads to, in the order of the source."""
     kernels = (*usage.program.kernels, *usage.header_kernels)
     entry = [f for f in (*kernels, *usage.program.host_functions) if contract.entry.name in (f.qualified, f.name)]
     reached = {k for function in entry for k in reach(usage, function)}
@@ -42,7 +42,7 @@ def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
 
 
 def _launched(kernels: tuple[str, ...], seen: frozenset[str], usage: Usage) -> tuple[str, ...]:
-    """Those of `kernels` that what was `seen` means: through a variable, all that no launch of the file names."""
+    """Returns those of `kernels` that were `seen`: a launch through a variable means all that no other launch names."""
     by_name = {unqualified(launch.kernel) for launch in usage.program.launches}
     through_variable = bool(seen - {k.name for k in (*usage.program.kernels, *usage.header_kernels)})
     return tuple(k for k in kernels if k in seen or (through_variable and k not in by_name))

@@ -1,4 +1,4 @@
-"""A source's operators as tensor programs, each judged against the source as a port is."""
+"""Lifts a source's operators to tensor programs, and judges each against the source as a port is judged."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from porter.warp.explicit import with_warp_barriers
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """An entry: its tensor programs, one for each choice of its arguments and of the precision that it computes in, and
-    the outcome of comparing them with the source. There is no program where it could not be lifted.
+    """The tensor programs of an entry, and the outcome of comparing them with the source.
 
+    There is one for each choice of its arguments and of its precision, and none where it could not be lifted.
     `left_out` says why launchers of a kernel by itself are not here.
     """
 
@@ -69,9 +69,9 @@ class _Planning(Candidate):
 
 @dataclass(frozen=True)
 class Lifts(SourcePort):
-    """Tensor programs in the place of a port: entries are those of the source itself, which is planned.
+    """Offers tensor programs as a port: their entries are those of the source, which is planned.
 
-    `programs` are those of each way to call an entry: instances of one template may share the name of a contract.
+    `programs` has those of each way to call an entry: instances of one template may share the name of a contract.
     """
 
     bench: Bench
@@ -125,9 +125,7 @@ class Lifts(SourcePort):
 
 
 def of_other_precision(contract: Contract) -> Iterator[Contract]:
-    """Yields `contract` at the types of workloads of which alone, or not of which, floats of 64 bits are: a constant of
-    its source has as many digits as the type that it computes in.
-    """
+    """Yields `contract` for workloads with and without 64-bit floats: constants have as many digits as their type."""
     for types in {tuple(sorted(workload.dtypes.items())): workload.dtypes for workload in contract.workloads}.values():
         alike = tuple(workload for workload in contract.workloads if workload.dtypes == types)
         typed = retyped(contract, alike[0])
@@ -142,7 +140,7 @@ def _has_double(contract: Contract) -> bool:
 def lift(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Lifted, ...]:
     """Returns the entries of a source as tensor programs, each compared with the source on its contract's workloads.
 
-    The verdicts say what those of `migrate` say of what was not executed. Raises `PorterError`s as `migrate` does.
+    The verdicts name what was not executed, as those of `migrate` do. Raises `PorterError`s as `migrate` does.
     """
     try:
         with options.deadline.running():

@@ -1,4 +1,4 @@
-"""An entry as a tensor program: planned at a few sizes, executed there on symbols, fitted."""
+"""Lifts an entry to a tensor program: plans it at a few sizes, executes it there on symbols, and fits a program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LANES = 4  # elements of a vector, of most
 
 @dataclass(frozen=True)
 class Subject:
-    """An entry of a source: what plans its calls, and the kernels of the source, which is called `name`."""
+    """An entry of a source called `name`: its kernels, and what plans its calls."""
 
     planned: PlannedExecutable
     kernels: Kernels
@@ -92,7 +92,7 @@ def _first(subject: Subject, contract: Contract, process: SymbolicProcess) -> Te
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A view of the tensors, and how sizes are drawn. It `is_again` where the view was tried before."""
+    """A view of the tensors, and a way to draw sizes. It `is_again` where the view was tried before."""
 
     view: Contract
     seed: int = 0
@@ -103,8 +103,8 @@ class _Attempt:
 def _attempts(contract: Contract) -> Iterator[_Attempt]:
     """Yields attempts, in the order in which they are made.
 
-    Other sizes are tried, for a window that lies badly at some is found at others: bounds beyond what tensors hold, and
-    multiples of four, of which a vectorised kernel leaves no element undefined.
+    Other sizes are tried, because a window that is hidden at some shows at others: bounds beyond what tensors hold, and
+    multiples of four, at which a vectorised kernel leaves no element undefined.
     """
     seen = views(contract)
     few = tuple({id(view): view for view in (seen[0], seen[-1])}.values())
@@ -174,9 +174,9 @@ def _beyond_a_block(
 ) -> TensorProgram:
     """Returns `program` if it holds where launches take more blocks than in its probes, or threads more steps.
 
-    Else it is that of a block alone, and is looked for again at sizes that take more. What is not followed there is
-    left to the comparison with the source. Raises `NotLiftedError` where one formula holds for a block and another one
-    for more.
+    Else it describes a single block, and the search is repeated at sizes that take more. Anything that cannot be
+    followed there is left to the comparison with the source. Raises `NotLiftedError` where one formula holds for a
+    block and another one for more.
     """
     for name, probe in _crossed(planned, probes).items():
         try:

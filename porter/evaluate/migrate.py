@@ -81,7 +81,7 @@ def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Mi
 
 
 def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Migration, Subject]:
-    """The port held to its original, and what is timed of it."""
+    """Proves the port against its original, and times it where that was asked for."""
     begin = time.monotonic()
     target = find_target(find_backend(options.target), options.arch)
     original, followed = read_and_ported(source, target, options, progress)
@@ -97,8 +97,10 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
 def _better(
     followed: Migration, port: Port, original: Side, options: MigrateOptions, progress: Progress
 ) -> tuple[Migration, Port]:
-    """Returns the port from the formula where it is verified, and compared wherever the `port` that follows the kernels
-    is; else that one, with the reason. It is tried in what the other one left of the limit.
+    """Returns the port from the formula, or else `port`, which follows the kernels, with the reason.
+
+    The formula's port has to be verified, and compared wherever `port` is. It is tried in the time that the other one
+    left.
     """
     because, allowed_s = without_formula(followed), _PART_FOR_FORMULA * options.deadline.left_s
     if not because and allowed_s < LEAST_S:
@@ -131,7 +133,7 @@ def _following_kernels(followed: Migration, because: str) -> Migration:
 def _held_and_compiled(
     original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress
 ) -> Migration:
-    """`port` held to `original`, unless the vendor's own compiler refuses it."""
+    """Proves `port` against `original`, unless the vendor's own compiler refuses it."""
     migration = held(original, port, target, options, progress)
     migration = replace(migration, files=()) if port.is_empty else migration
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
@@ -160,7 +162,7 @@ def _not_compiled(migration: Migration, error: Finding) -> Migration:
 
 
 def held(original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
-    """`port` held to `original`: every entry proven, and what was found on the way.
+    """Proves `port` against `original`: returns a proof of every entry, and what was found on the way.
 
     Raises `MachineError` where a device is to execute it and none can.
     """
@@ -194,7 +196,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
 def executed(
     original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench, *, is_trusted: bool
 ) -> Iterator[Ported]:
-    """The port as it is executed: on the CPU, or on a device, where nobody measures meanwhile."""
+    """Returns the port as it is executed: on the CPU, or on a device that nobody is timing on meanwhile."""
     backend = find_backend(target.backend)
     if options.fidelity is Fidelity.EMULATED:
         with backend.ready(port, original, target, bench, is_trusted=is_trusted) as ready:
@@ -228,7 +230,7 @@ def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:
 
 
 def _nothing(program: Program) -> NotVerified | Refused:
-    """Returns why there is no entry: kernels that a library makes are none that could be ported."""
+    """Returns why there is no entry. Kernels that a library makes cannot be ported."""
     if not program.kernels and (made := next((f for f in program.findings if f.code in KERNELS_OF_LIBRARIES), None)):
         line = f"line {made.span.line}: " if made.span else ""
         return Refused(f"{made.code}: {line}{made.message}: {made.hint}")

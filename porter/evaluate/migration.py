@@ -25,11 +25,12 @@ class MigrateOptions:
     """The user's options. `sizes` answers open questions of the contract; `contract` replaces the drafted one.
 
     `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
-    may have written is called by `entry`, where that is not empty, and judged on what `seed` draws. What is `timed` is
-    timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where the time goes.
-    What is not proven by the `deadline` is not verified. With `edges` a stated contract, too, may be asked at sizes of
-    one or none. `dtypes` are the element types that a candidate is for, of those that its original dispatches over; all
-    where it is empty. Ports `follow` the formula or the kernels of their source; what the target says where it is None.
+    may have written is called by `entry`, where that is not empty, and judged on workloads drawn from `seed`. With
+    `timed` a port is timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where
+    the time goes. An entry not proven by the `deadline` is not verified. With `edges` a stated contract may be tried at
+    sizes of one or none as well. `dtypes` are the element types that a candidate is for, of those that its original
+    dispatches over; all where it is empty. Ports `follow` the formula or the kernels of their source; what the target
+    says where it is None.
     """
 
     target: str
@@ -66,7 +67,7 @@ class EntryOutcome:
 
     `kernels` are the names of the kernels it leads to, `launched` those of them that a workload launched. An outcome of
     one choice alone names that: `kernel_num = 4`. `speeds` are its times on a device, where there is one, `branches`
-    those that its workloads took. Of a launcher that was not ported `kernels_stand` says whether all its kernels were
+    those that its workloads took. For a launcher that was not ported `kernels_stand` says whether all its kernels were
     compared by themselves and found equal.
     """
 
@@ -88,7 +89,7 @@ class EntryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """Says what a port was written from, and by `because` why not from the other; empty where it was asked for."""
+    """What a port was written from, and `because`, why not from the other; empty where it was asked for."""
 
     what: Follow
     because: str = ""
@@ -98,11 +99,11 @@ class Followed:
 class Migration:
     """One source brought to one target.
 
-    `outcome` is the worst of `entries`, or the reason why there are none. In the place of a launcher that was not
-    ported its kernels count, where all of them stand by themselves.
-    `stages` are the seconds that each stage took, where that was counted. The port is `written_by` the language model
-    of that name; by porter where it is empty, and then it has `followed` the formula or the kernels of the source. One
-    `of_module` was made of a PyTorch module and held to that; its `program` is empty.
+    `outcome` is the worst of `entries`, or the reason why there are none. Where a launcher was not ported its kernels
+    count instead, if all of them were proven by themselves. `stages` are the seconds that each stage took, where that
+    was counted. The port is `written_by` the language model of that name; by porter where it is empty, and then it has
+    `followed` the formula or the kernels of the source. A migration `of_module` was made from a PyTorch module and
+    compared with it; its `program` is empty.
     """
 
     source: Source
@@ -127,7 +128,7 @@ class Migration:
 
 
 class Progress(Protocol):
-    """Told what is going on, one short phrase at a time: "building softmax at 64 lanes"."""
+    """Receives short phrases about what is going on: "building softmax at 64 lanes"."""
 
     def __call__(self, step: str) -> None:
         """A step begins."""

@@ -1,4 +1,4 @@
-"""A PyTorch module as a tensor program: exported at a few sizes in the process that holds it, read, and joined."""
+"""Lifts a PyTorch module to a tensor program: exports it at a few sizes in its own process, reads and joins that."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ _POOL = (5, 6, 7, 9, 10, 11, 13, 17, 19, 23, 29, 31, 37)
 
 
 def formula_of_module(standard: PythonStandard, contract: Contract, target: Target) -> Formula:
-    """Returns what the module of `standard` computes, to be scheduled for the sizes that it is written with, but to run
-    at any.
+    """Returns what the module of `standard` computes, scheduled for the sizes it is written with, right at any size.
 
-    So these are no workload by which an operator is timed: schedules for few long rows alone come last. Raises
-    `NotLiftedError`, and `NotSchedulableError` once it is written.
+    No operator is timed at these sizes, so schedules that only suit few long rows come last. Raises `NotLiftedError`,
+    and `NotSchedulableError` once it is written.
     """
     here = tuple(workload for workload in contract.workloads if not workload.device_only)
     contract = replace(contract, workloads=here)
@@ -43,8 +42,8 @@ def formula_of_module(standard: PythonStandard, contract: Contract, target: Targ
 def program_of(standard: PythonStandard, contract: Contract) -> TensorProgram:
     """Returns what the module of `standard` computes under its own `contract`.
 
-    Raises `NotLiftedError`, which names the operator that has no word, or why it cannot be exported. The program is a
-    proposal until what was made of it has been compared with the module.
+    Raises `NotLiftedError`, which names the operator that porter has no word for, or says why the module cannot be
+    exported. The program is a proposal until what was made of it has been compared with the module.
     """
     arguments = [one if isinstance(one, TensorArg) else None for one in contract.arguments]
     held = [f"{one.name} is {one.value}" for one in contract.arguments if isinstance(one, ScalarArg)]
@@ -63,7 +62,7 @@ def program_of(standard: PythonStandard, contract: Contract) -> TensorProgram:
 
 
 def _sizes(standard: PythonStandard, contract: Contract) -> list[Mapping[str, int]]:
-    """Returns different sizes at which the module runs; one choice where none of its sizes may vary."""
+    """Returns different sizes at which the module runs; a single choice where none of its sizes may vary."""
     draw = Random(_SEED)
     found: list[Mapping[str, int]] = []
     for _ in range(_DRAWS):

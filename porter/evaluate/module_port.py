@@ -1,6 +1,6 @@
-"""`model.py` → a port that was executed and compared: a PyTorch module is lifted, scheduled, printed and judged.
+"""Goes from `model.py` to a port that was executed and compared: lifts a PyTorch module, schedules and judges it.
 
-Its answers are the standard: the port is judged as anybody's candidate is that is held to a Python reference.
+The module's answers are the standard: the port is judged as any candidate is that has a Python reference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_SIZES = 4  # of a symbol that are named
 
 
 def migrate_module(path: Path, options: MigrateOptions, progress: Progress) -> Migration:
-    """Returns the port of the module, or of the function `reference`, in the file at `path`, held to it.
+    """Returns the port of the module, or of the function `reference`, in the file at `path`, proven against it.
 
     Raises `PorterError`s for what the user has to mend: a file that does not run by itself, options that are for CUDA.
     """
@@ -73,7 +73,7 @@ def _refuse_foreign_options(path: Path, options: MigrateOptions) -> None:
 
 
 class _Porting:
-    """One module on its way to one target."""
+    """Takes one module to one target."""
 
     def __init__(self, standard: PythonStandard, target: Target, options: MigrateOptions, progress: Progress) -> None:
         self._standard = standard

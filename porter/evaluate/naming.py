@@ -1,4 +1,4 @@
-"""Arguments in what is said of an entry by their names: the executor knows their places alone."""
+"""Names arguments in what is said of an entry: the executor knows only their places."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ARGUMENT = re.compile(r"`argument (\d+)`")
 
 
 def with_names(proof: Proof) -> Proof:
-    """The proof, and those apart from it, with `argument 1` called what the source calls it."""
+    """Returns the proof, and those of single choices, with `argument 1` called what the source calls it."""
     names = [argument.name for argument in proof.entry.contract.arguments]
 
     def named(text: str) -> str:

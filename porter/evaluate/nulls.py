@@ -1,8 +1,8 @@
-"""Answers that nobody computed, tried before anything runs: a contract that one of them fulfils shows nothing.
+"""Tries answers that nobody computed before anything runs: a contract that one of them fulfils shows nothing.
 
 Zeros, ones and the input itself; the first answer given at each size, remembered; the right answer without what lies
-behind its first tile, or a row too low. The last two are what they are made of where an output has one tile or row, and
-what gives back whatever it is given, number by number, is a copy.
+behind its first tile, or a row too low. The last two equal the right answer where an output has one tile or row, and
+the input is the right answer of a copy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Null = Callable[[Expected], _Tensors | None]
 
 
 def passing_null(reference: Reference) -> str:
-    """The first answer that passes every workload of `reference` though nobody computed it; empty where none does."""
+    """Returns the first answer that passes every workload of `reference` though nobody computed it; empty for none."""
     contract = reference.contract
     expected = [e for e in reference.expected if e.decides]
     if contract.entry.kind is EntryKind.PROGRAM or not expected or not any(_inputs(contract, e) for e in expected):
@@ -54,7 +54,7 @@ def passing_null(reference: Reference) -> str:
 
 
 def _passes(contract: Contract, expected: Expected, answer: _Tensors | None) -> bool:
-    """Returns whether `answer` is right; None is an answer that there is not."""
+    """Returns whether `answer` is right; None means that there is no such answer."""
     if answer is None:
         return False
     tensors = tuple((name, answer.get(name, value)) for name, value in expected.outputs.tensors)
@@ -62,7 +62,7 @@ def _passes(contract: Contract, expected: Expected, answer: _Tensors | None) -> 
 
 
 def _inputs(contract: Contract, expected: Expected) -> list[TensorValue]:
-    """The tensors it reads, in order: an answer can only depend on these."""
+    """Returns the tensors that are read, in order: an answer can only depend on these."""
     arguments = job(contract, expected.workload, given=expected.arguments).arguments
     tensors = [value for value in arguments if isinstance(value, TensorValue)]
     return [value for t, value in zip(contract.tensors, tensors, strict=True) if t.role is not Role.OUT]
@@ -83,7 +83,7 @@ def _full(tensor: TensorValue, number: float) -> TensorValue:
 
 
 def _echo(contract: Contract, expected: Expected) -> _Tensors | None:
-    """Each output an input of its type and size; one that is changed in place as it was."""
+    """Returns each output as an input of its type and size; one that is changed in place as it was."""
     inputs = _inputs(contract, expected)
     echoed: dict[str, TensorValue] = {}
     for name, value in _written(contract, expected).items():

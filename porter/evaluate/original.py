@@ -23,10 +23,11 @@ SET_MACRO, OF_ANOTHER_FILE = "PORT2015", "PORT2017"
 
 
 def read_original(source: Source, options: MigrateOptions, within: Path | None = None) -> Side:
-    """Returns the original as it is built, with the macros set that its headers show its build to set, and with what
-    other files of its library define of the functions that it declares. Headers lie `within` a folder, if one is named.
+    """Returns the original as it is built.
 
-    Raises `PorterError` for a source that is cut off.
+    It has the macros that its headers show its build to set, and what other files of its library define of the
+    functions that it declares. Headers lie `within` a folder, if one is named. Raises `PorterError` for a source that
+    is cut off.
     """
     headers, defines = DiskHeaders(options.include_dirs, within), options.defines
     program = parse(source, headers=headers, defines=defines)
@@ -46,8 +47,9 @@ def read_original(source: Source, options: MigrateOptions, within: Path | None =
 
 
 def no_original(path: Path, own: OwnCode, contracts: Sequence[Contract], options: MigrateOptions) -> Side:
-    """Returns what stands in the place of an original where candidates are held to something else: an empty source at
-    `path`, with what the user says about builds, and the code that is its `own` all the same.
+    """Returns what stands in for an original where candidates are compared with something else.
+
+    It is an empty source at `path`, with the user's build options, and the code that is its `own` all the same.
     """
     empty = parse(Source(path, ""), defines=options.defines)
     called = own.functions.union(contract.entry.name for contract in contracts)

@@ -1,4 +1,4 @@
-"""The outcome of a port: a closed union, in which only a correct run can carry more than a reason."""
+"""The outcome of a port: a closed union, in which only a correct run carries more than a reason."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Fidelity(StrEnum):
 class Checked:
     """One workload compared: the largest error over all outputs, and the first place that broke the tolerance.
 
-    `warp_size` is None where what executed the port knows no warps. `is_extreme` where nothing is outside but elements
-    for which the original has no number, or next to none.
+    `warp_size` is None where what executed the port knows no warps. It `is_extreme` where only elements are outside for
+    which the original has no number, or nearly none.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Verified:
     """Executed and equal to the original within tolerance on every workload, at every warp size.
 
     `caveat` says what was not compared; empty when all was. `compiled_for` are the devices for which what was executed
-    was compiled, too. `coverage` is that of the port by all workloads. `unreached` are the parts of the caveat that say
-    what is asked for at sizes for a device alone.
+    was compiled, too. `coverage` is the port's, over all workloads. `unreached` are the parts of the caveat about what
+    is asked for only at sizes for a device.
     """
 
     checked: tuple[Checked, ...]
@@ -61,13 +61,13 @@ class Verified:
         return replace(self, checked=checked, caveat=caveat, coverage=coverage, unreached=unreached)
 
     def reaching(self, unreached: tuple[str, ...]) -> Verified:
-        """The verdict where no more than `unreached` is asked for at sizes for a device alone."""
+        """Returns the verdict where only `unreached` is asked for at sizes for a device alone."""
         others = (part for part in self.caveat.split("; ") if part not in self.unreached)
         return replace(self, caveat=_listed((*others, *unreached)), unreached=unreached)
 
 
 def _listed(parts: Iterable[str]) -> str:
-    """The parts of a caveat, each once."""
+    """Returns the parts of a caveat, each once."""
     return "; ".join(dict.fromkeys(filter(None, parts)))
 
 
@@ -75,8 +75,8 @@ def _listed(parts: Iterable[str]) -> str:
 class KernelsVerified:
     """Kernels executed and equal by themselves, where the host code that launches them could not be compared.
 
-    Nothing is said of that code: with which sizes, blocks and types it launches them, and what it does besides. The
-    fields are those of `Verified`.
+    Nothing is said about that code: about the sizes, blocks and types that it launches them with, or what else it does.
+    The fields are those of `Verified`.
     """
 
     checked: tuple[Checked, ...]
@@ -89,7 +89,7 @@ class KernelsVerified:
 class NotVerified:
     """Ported, but there is nothing firm to compare with: `because` names what is missing or unsound.
 
-    At smaller sizes there may be, where original or port is `too_slow` for those that it was run at.
+    Smaller sizes may give an answer where original or port is `too_slow` for those that were tried.
     """
 
     because: str
@@ -99,7 +99,7 @@ class NotVerified:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not ported: the source holds something the target has no answer to. Or not its own work: it broke rules.
+    """Not ported: the source holds something the target has no answer to. Or it broke rules: it is not its own work.
 
     `broken` are those that it was seen to break.
     """

@@ -1,4 +1,4 @@
-"""The port, ready to run: by the executor where it is MACA C++, by whatever runs its language elsewhere."""
+"""Makes a port ready to run: by the executor where it is MACA C++, by whatever runs its language elsewhere."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Ported(Protocol):
 
     @property
     def warp_sizes(self) -> tuple[int, ...]:
-        """The widths at which it is executed; none where what executes it knows no warps."""
+        """The warp widths at which it is executed; none where what executes it knows no warps."""
         ...
 
     @property
     def runs_programs(self) -> bool:
-        """Returns whether a `main` is an entry; else its launchers and kernels are."""
+        """Returns whether the entry is a `main`; else its launchers and kernels are the entries."""
         ...
 
     @property
@@ -60,28 +60,26 @@ class Ported(Protocol):
         ...
 
     def named(self, entry: Entry) -> str:
-        """The function that answers for `entry` by its name; empty where none does."""
+        """Returns the function that answers for `entry`, by its name; empty where there is none."""
         ...
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
-        """Returns how the function of that name can be called, overloads one by one; none where there is no such
-        function.
-        """
+        """Returns how the function of that name can be called, each overload by itself; none if it does not exist."""
         ...
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """Returns what answers for the entry of each of `contracts`; all of them have to answer right."""
+        """Returns what answers for the entry of each of `contracts`; each of them has to answer right."""
         ...
 
 
 def emulated(
     port: Port, original: Side, target: Target, bench: Bench, dialect: Dialect = CUDA, *, is_trusted: bool = True
 ) -> EmulatedPort:
-    """A port in C++, run by the executor: at the target's width first, then at CUDA's own, which must be right, too.
+    """Returns a port in C++, run by the executor: at the target's width first, then at CUDA's own; both must be right.
 
     `dialect` is the spelling of CUDA that it is written in.
 
-    What is not trusted plans its launches in one process, and another one carries them out.
+    A port that is not trusted plans its launches in one process, and another one carries them out.
     """
     hardware = HardwareLimits(
         max_threads=target.max_threads, shared_bytes=target.shared_bytes, dynamic_shared_bytes=target.shared_bytes
@@ -98,27 +96,27 @@ class SourcePort:
     side: Side
 
     def named(self, entry: Entry) -> str:
-        """A function or kernel of the entry's own name; a program is its `main`."""
+        """Returns the function or kernel of the entry's own name; `main` for a program."""
         return "main" if entry.kind is EntryKind.PROGRAM else next((f.qualified for f in self.side.named(entry)), "")
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
-        """Those of the source's host functions."""
+        """Returns the signatures of the source's host functions."""
         usage = Usage(self.side.program, tuple(header for _, header in self.side.headers))
         return tuple(_signature(usage, f) for f in self.side.named(Entry(EntryKind.TORCH, function)))
 
 
 def _signature(usage: Usage, function: Function) -> Signature:
-    """The signature of a C++ function, which takes the fields of a struct one by one."""
+    """Returns the signature of a C++ function, which takes the fields of a struct one by one."""
     taken = [field for p in function.params for field in usage.records.fields(function, p) or (p,)]
     return Signature(tuple(p.name for p in taken), sum(not p.default for p in taken))
 
 
 @dataclass(frozen=True)
 class EmulatedPort(SourcePort):
-    """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`.
+    """A port that the executor runs at each of `warp_sizes`, within its target's limits, `hardware`.
 
-    `part` says whether it runs whole or only plans. Host code that is not trusted calls what launches need, and what
-    its original's, which is its `own`, calls.
+    `part` says whether it runs whole or only plans. Host code that is not trusted may call what launches need, and what
+    the original's host code, its `own`, calls.
     """
 
     bench: Bench
@@ -130,9 +128,7 @@ class EmulatedPort(SourcePort):
     fidelity = Fidelity.EMULATED
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """The executables at every width, or why one of them does not build; an entry that is not found in the port
-        keeps no other from being built.
-        """
+        """Returns the executables at every width, or why one does not build; skips entries without a function."""
         found = [contract for contract in contracts if self.named(contract.entry)]
         requests = (replace(self.side.request(found, width), part=self.part) for width in self.warp_sizes)
         building = [self.bench.begin(request) for request in requests] if found else []

@@ -1,4 +1,4 @@
-"""Entries proven: the original examined at 32 lanes, its port run on the same workloads, compared."""
+"""Proves entries: examines the original at 32 lanes, runs its port on the same workloads, compares."""
 
 from __future__ import annotations
 
@@ -59,9 +59,7 @@ class Proof:
 
     @property
     def stands(self) -> bool:
-        """Returns whether this is the verdict; False where nothing came of the original: a part of the entry may
-        have it.
-        """
+        """Returns whether this is the verdict; False where the original gave no answer, but a part of the entry may."""
         return self.damned or self.compared
 
     @property
@@ -104,10 +102,10 @@ def as_built(_: Contract, port: Candidates) -> Candidates:
 
 @dataclass(frozen=True)
 class Prover:
-    """The original, its port, and what proving any entry of theirs takes.
+    """Proves entries of an original and its port.
 
     `sizes` are those that the user chose; `stated` says that the user wrote the contracts. With `judging` a port that
-    anyone may have written is held to more than the contracts' workloads.
+    anyone may have written is tried on more than the contracts' workloads.
     """
 
     original: Side
@@ -120,9 +118,9 @@ class Prover:
     answering: Answering = as_built
 
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
-        """Build all entries at once; study and judge them one by one, each in its turn (`turns.py`).
+        """Builds all entries at once; studies and judges them one by one, each in its turn (`turns.py`).
 
-        Those that are broken off, or left at the deadline, are not verified.
+        Entries that are broken off, or left at the deadline, are not verified.
         """
         proofs, steps = dict[int, Proof](), _Steps(progress)
         try:
@@ -171,7 +169,7 @@ class Prover:
         return proof
 
     def _ready(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[tuple[Built, Candidates]]:
-        """The original and the port of each entry, built."""
+        """Builds the original and the port of each entry."""
         steps(f"building {contracts[0].name if len(contracts) == 1 else f'{len(contracts)} entries'}")
         building = self._originals.begin(contracts)
         ports = self.ported.candidates(contracts)
@@ -182,7 +180,7 @@ class Prover:
         return Originals(self.original, self.sizes, self.bench, self.stated, self.judging)
 
     def _proof(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof:
-        """The proof at the sizes that were drafted, or at smaller ones where these take too long."""
+        """Returns the proof at the drafted sizes, or at smaller ones where these take too long."""
         settled = self._settled(contract, built, progress)
         if isinstance(settled, Unproven):
             return _unproven(settled)
@@ -198,7 +196,7 @@ class Prover:
         return smaller_sizes or proof or self._held(settled, port, progress, _NO_SMALLER)
 
     def _settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
-        """The contract without its questions; of an original that takes long as far as brief runs tell."""
+        """Settles the contract's questions; for a slow original only as far as brief runs tell."""
         with self.deadline.span(_PART_AS_DRAFTED * self.deadline.left_s) as span:
             settled = self._originals.settled(contract, built, progress)
         if not span.passed:
@@ -207,13 +205,13 @@ class Prover:
         return replace(settled, because=_IN_BRIEF.format(settled.because)) if isinstance(settled, Unproven) else settled
 
     def _as_drafted(self, settled: Settled, port: Candidates, progress: Progress) -> Proof | None:
-        """The proof, unless that takes too long."""
+        """Returns the proof, unless that takes too long."""
         with self.deadline.span(_PART_AS_DRAFTED * self.deadline.left_s):
             return self._held(settled, port, progress)
         return None
 
     def _at_smaller_sizes(self, settled: Settled, port: Candidates, progress: Progress) -> Proof | None:
-        """The proof at the smallest sizes that do as much, where there are any."""
+        """Returns the proof at the smallest sizes that do as much, where there are any."""
         progress(f"looking for smaller sizes of {settled.drafted.name}")
         found = smaller(settled.contract, settled.briefly, self.sizes)
         if found is None:
@@ -241,11 +239,11 @@ class Prover:
 
 
 def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
-    """The port held to sound answers.
+    """Judges the port by sound answers.
 
     A twin of the original that rounds otherwise is only built where the port differs by more than tolerance: it says
     how much the original itself loses. Ports that keep the order of operations never need it. In the same way the
-    original is planned only where the port breaks a rule: what the one does, the other may do.
+    original is planned only where the port breaks a rule: the port may do whatever the original does.
     """
     reference, seen = studied.reference, (*studied.noted, *studied.reference.findings)
     if originals.judging and (null := passing_null(reference)):
@@ -289,9 +287,7 @@ def _held(originals: Originals, studied: Studied, port: Candidates, device: Devi
 def _without_lost(
     originals: Originals, reference: Reference, outcome: Outcome, port: Candidates, device: DeviceSizes | None
 ) -> Held:
-    """Returns what is expected and what came of the port, once more for each wrong workload that may hang on how the
-    original overflows.
-    """
+    """Returns expectation and outcome, after a second run for each wrong workload that an overflow may explain."""
     while isinstance(outcome, Wrong) and (known := _less_lost(originals, reference, outcome)) is not reference:
         reference, outcome = known, _outcome(known, port, device, is_trusted=not originals.judging)
     return reference, outcome
@@ -324,9 +320,7 @@ def _asked(originals: Originals, studied: Studied, before: Reference, port: tupl
 
 
 def _may_round(reference: Reference, wrong: Wrong) -> bool:
-    """Returns whether what the original itself loses could explain the answer: never all of it, nor what has no
-    number.
-    """
+    """Returns whether the original's own errors may explain the answer: never all of it, nor what has no number."""
     failed = wrong.checked[-1]
     expected = (e for e in reference.expected if e.workload.name == failed.name)
     return any(failed.max_abs_error <= _MOST_LOST * largest(e.outputs) for e in expected)
@@ -352,7 +346,7 @@ def _at(choice: str, found: Unproven) -> Proof:
 
 
 def with_caveat(proof: Proof, caveat: str) -> Proof:
-    """The proof, which says what its verdict leaves out."""
+    """Returns the proof, which says what its verdict leaves out."""
     outcome = proof.entry.outcome
     if not isinstance(outcome, Equal) or not caveat:
         return proof
@@ -376,7 +370,7 @@ def _not_run(workloads: list[str]) -> str:
 
 
 def _whole(port: Candidates) -> Candidates:
-    """`port`, which is none where it had to be built without its host functions."""
+    """Returns `port`, or None where it had to be built without its host functions."""
     if not isinstance(port, tuple):
         return port
     return next((c.failure for c in port if c.failure is not None), port)

@@ -1,4 +1,4 @@
-"""A Python reference as something to time a candidate beside: as PyTorch runs it, and as `torch.compile` makes it."""
+"""Times a candidate beside a Python reference: as PyTorch runs it, and as `torch.compile` makes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PYTORCH, COMPILED = "pytorch", "torch.compile"
 
 
 def python_rivals(path: Path, contract: Contract, session: Session) -> Mapping[str, Timed]:
-    """The reference in the file at `path`, called as `contract` says, by what runs it."""
+    """Returns the reference in the file at `path`, called as `contract` says, as eager and as compiled rival."""
     roles = positions(contract, Role.OUT, Role.INOUT), positions(contract, Role.OUT)
 
     def after(run: Run, job: Job) -> Run:  # noqa: ARG001 - its answer is all there is to place

@@ -1,4 +1,4 @@
-"""The answers of a standard, recorded for machines that cannot run it."""
+"""Records the answers of a standard for machines that cannot run it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Found:
 
 
 def record(against: Path, options: MigrateOptions, progress: Progress) -> Golden:
-    """Returns what the standard at `against` answers, at the seed of `options`, with all that shows how much it rounds.
+    """Returns the answers of the standard at `against`, at the seed of `options`, and all that shows how it rounds.
 
     Entries without sound answers are left out, and named. Raises `InputError` where that leaves none, and for a file
     that cannot be used.
@@ -76,7 +76,7 @@ def _of_cuda(against: AgainstCuda, options: MigrateOptions, progress: Progress) 
 
 
 def _studied(originals: Originals, contract: Contract, built: Built, progress: Progress) -> Iterator[_Found]:
-    """One entry, and where it rounds by chance the same on whole numbers, whose sums are exact."""
+    """Studies one entry; where random inputs round, it is studied on whole numbers too, whose sums are exact."""
     studied = originals.study(contract, built, progress)
     if isinstance(studied, Unproven):
         yield _Found(None, f"{contract.name}: {studied.because}")
@@ -94,6 +94,6 @@ def _settled(contract: Contract, reference: Reference, left_out: str) -> _Found:
 
 
 def _whole(reference: Reference) -> Reference:
-    """`reference` with a contract of exactly the workloads it has answers to."""
+    """Returns `reference` with a contract of exactly the workloads it has answers to."""
     workloads = tuple(expected.workload for expected in reference.expected)
     return replace(reference, contract=replace(reference.contract, workloads=workloads, reference=""))

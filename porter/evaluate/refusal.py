@@ -16,8 +16,8 @@ from porter.source.text import Source, Span
 def refusal(contract: Contract, program: Program, port: Port) -> Refused | None:
     """Returns why the entry of `contract` has no port; None when all it reaches was ported.
 
-    An error outside every function of the source concerns all entries; one in a header only those that lead to the
-    function it lies in, since headers bring along much that nobody calls.
+    An error outside every function of the source concerns all entries; one in a header concerns only entries that reach
+    its function, since headers bring along much that nobody calls.
     """
     errors = [f for f in port.findings if f.severity is Severity.ERROR]
     if not errors:
@@ -32,7 +32,7 @@ def refusal(contract: Contract, program: Program, port: Port) -> Refused | None:
 
 
 class _Reached:
-    """The functions an entry leads to: a name that is mentioned counts as called."""
+    """Collects the functions an entry leads to: a name that is mentioned counts as called."""
 
     def __init__(self, contract: Contract, program: Program, headers: tuple[Source, ...]) -> None:
         self.own = _functions(program)

@@ -1,4 +1,4 @@
-"""Calls at sizes for a device, of which host code alone is run: what it does there may be something else."""
+"""Makes calls at sizes for a device, of which only host code is run: it may do something else there."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ Sizes = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """One call at smaller and smaller sizes, of which the first that comes to its end will do.
+    """One call at smaller and smaller sizes; the first that finishes will do.
 
-    `call` makes a call at any sizes that the contract allows; None elsewhere. Sizes of `fixed` symbols stay.
+    `call` makes a call at any sizes that the contract allows; elsewhere it returns None. Sizes of `fixed` symbols stay.
     """
 
     sizes: tuple[Sizes, ...]
@@ -49,9 +49,7 @@ class Rehearsal:
         return self._at(self.sizes)
 
     def shrunk(self, sizes: Sizes) -> Iterator[tuple[Sizes, Job]]:
-        """The call at a little less than `sizes`, and at a lot less, where it may have these: grids that stay as they
-        are do not grow.
-        """
+        """Returns the call at slightly and at much smaller `sizes`, where allowed: a fixed grid does not grow."""
         return self._at(smaller(sizes, part, self.fixed) for part in _SHRUNK)
 
     def _at(self, several: Iterable[Sizes]) -> Iterator[tuple[Sizes, Job]]:
@@ -65,7 +63,7 @@ def rehearsals(
     written: Sizes,
     built: Callable[[Sizes], Construction | None],
 ) -> Sequence[Rehearsal]:
-    """A call at the largest sizes a device would be timed at, and one at those that the original is `written` for.
+    """Returns calls at the largest sizes a device would be timed at, and at those that the original is `written` for.
 
     `chosen` sizes are kept. `built` says how a class is built at some sizes.
     """
@@ -84,12 +82,12 @@ def rehearsals(
 
 
 def smaller(sizes: Sizes, part: Fraction, fixed: Collection[str]) -> Sizes:
-    """A part of `sizes`, but for those that are `fixed`; nothing becomes none."""
+    """Returns a part of `sizes`, except those that are `fixed`; nothing becomes none."""
     return {s: n if s in fixed else max(int(n * part), min(n, 1)) for s, n in sizes.items()}
 
 
 def _workloads(contract: Contract, chosen: Mapping[str, int], written: Mapping[str, int]) -> Iterator[Workload]:
-    """Each symbol is as large as can be in one of them."""
+    """Returns workloads in which each symbol is as large as can be in one of them."""
     found = [bench_workload(contract, chosen)]
     for symbol in contract.symbols[:_SYMBOLS]:
         large = _with_large(contract, chosen, symbol)
@@ -109,7 +107,7 @@ def _with_large(contract: Contract, chosen: Mapping[str, int], symbol: str) -> W
 
 
 def _with_all_alike(contract: Contract, chosen: Mapping[str, int]) -> Workload | None:
-    """A workload at the largest size that all can have: where the product alone is as large as can be one is small."""
+    """Returns a workload at the largest size that all can have; one is small where their product is limited."""
     free = [symbol for symbol in contract.symbols if symbol not in chosen]
     alike = (Workload("alike", {**chosen, **dict.fromkeys(free, size)}, 0) for size in _ALIKE) if free[1:] else ()
     fit = (w for w in alike if satisfies(contract, w.sizes) and footprint(contract, w) <= _MOST_BYTES)

@@ -1,4 +1,4 @@
-"""Names what a candidate is timed beside, and who says what is right at sizes that nobody emulates."""
+"""Names what a candidate is timed beside, and who says what is right at sizes that are not emulated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Meet = Callable[[Sequence[Contract], Place, Session], Sequence[Rivals | str]]
 
 
 def of_cuda(original: Side, reference: Path | None) -> Meet:
-    """The CUDA original under nvcc, which knows the answers, too; and a Python `reference`, where there is one."""
+    """Returns the CUDA original under nvcc, which also knows the answers, and a Python `reference`, if there is one."""
 
     def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Rivals | str]:
         try:

@@ -1,4 +1,4 @@
-"""Ports that are written anew: from what a source computes, with a schedule of their own, not from its kernels."""
+"""Writes ports anew: from what a source computes, with a schedule of their own, not from its kernels."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Entry:
 class Formula:
     """The formula of a source: what each of its entries computes.
 
-    Its ports differ in one schedule: that of the nest with most points.
+    Its ports differ in one schedule: that of the nest with the most points.
     """
 
     source: Source
@@ -182,10 +182,10 @@ def _entry(lifted: Lifted) -> Entry:
 
 
 def _fixed(program: TensorProgram, contract: Contract) -> str:
-    """Returns a number of which a program is for one value alone, though callers may give others; empty for none.
+    """Returns a number that a program is fixed to, though callers may pass another one; empty for none.
 
-    A port of it would give the answer for that value whatever it is called with. Streams are no numbers, nor are
-    objects; of what only selects the original takes the choices that are left.
+    A port of it would give the answer for that value whatever it is called with. Streams and objects are not numbers;
+    for a number that only selects, the original handles the choices that are left.
     """
     scalars = (a for a in contract.arguments if isinstance(a, ScalarArg) and a.name in program.fixed)
     return next((a.name for a in scalars if is_number(a.type) and len(a.choices) != 1), "")
@@ -200,8 +200,8 @@ def is_of(program: TensorProgram, contract: Contract) -> bool:
 def of_other_types(entry: Entry) -> Iterator[Entry]:
     """Yields the entry for each choice of other floats that a workload of its contract has.
 
-    Where none was lifted at these types it is that of the entry: that this is the source's there, too, is shown where a
-    port is judged.
+    Where none was lifted at these types it is the entry's own program: judging the port shows whether that is the
+    source's there, too.
     """
     seen = [tuple(tensor.dtype for tensor in entry.contract.tensors)]
     for workload in entry.contract.workloads:
@@ -219,7 +219,7 @@ class Sizes(dict[str, Fraction]):
 
     @classmethod
     def of(cls, program: TensorProgram, contract: Contract) -> Sizes:
-        """Returns the sizes at which an operator is timed; where nothing says those, the largest of a workload."""
+        """Returns the sizes at which an operator is timed; where nothing states them, those of the largest workload."""
         workloads = sorted(contract.workloads, key=lambda one: (one.name == BENCH, _product(one.sizes)))
         sizes = workloads[-1].sizes
         scalars = (one for one in contract.arguments if isinstance(one, ScalarArg))

@@ -24,7 +24,7 @@ from porter.source.whole_numbers import whole_numbers
 class Side:
     """A source, the local headers it includes by the names it uses, and its language.
 
-    `own` is what of an original's code its candidates may have, too.
+    `own` is the part of an original's code that its candidates may have, too.
     """
 
     source: Source
@@ -65,7 +65,7 @@ class Side:
         )
 
     def _callee(self, contract: Contract) -> Callee:
-        """The entry with its parameters; of overloads, the one with the contract's argument names."""
+        """Returns the entry with its parameters; of overloads, the one with the contract's argument names."""
         entry = contract.entry
         if entry.kind is EntryKind.PROGRAM:
             return Callee(entry)
@@ -84,7 +84,7 @@ class Side:
         return Callee(entry, types, grouped(given, chosen.params))
 
     def named(self, entry: Entry) -> list[Function]:
-        """The functions that `entry` may mean by its name: of the source, else kernels of its headers."""
+        """Returns the functions that `entry` may mean by its name: those of the source, else kernels of its headers."""
         kernel = entry.kind is EntryKind.KERNEL
         functions = self.program.kernels if kernel else self.program.host_functions
         if named := [f for f in functions if entry.name in (f.qualified, f.name)]:
@@ -96,7 +96,7 @@ class Side:
 
 
 def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...]) -> CType:
-    """`const T*` as `const float*` where `arguments` give T."""
+    """Returns `const T*` as `const float*` where `arguments` give T."""
     given = dict(zip((t.name for t in function.template), arguments, strict=False))
     text = re.sub(r"\w+", lambda word: given.get(word.group(), word.group()), declared.text)
     return replace(declared, text=text, base=given.get(declared.base, declared.base))
@@ -109,9 +109,9 @@ def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tup
 
 
 def ported_side(port: Port, original: Side, dialect: Dialect) -> Side:
-    """The port, which is in `dialect`: its first file is the source, the others are headers, included by their names.
+    """Returns the port, written in `dialect`: its first file is the source, the others are headers that it includes.
 
-    These are looked at, too, when it is read: a macro of theirs may define its kernels.
+    Headers are read as well: one of their macros may define its kernels.
     """
     main, *others = port.files
     source = Source(original.source.path.parent / main.name, main.text)

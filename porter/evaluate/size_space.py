@@ -1,8 +1,8 @@
-"""The points at which an operator may be asked, and which of them tell most for their cost.
+"""Knows the points at which an operator may be asked, and which of them tell most for their cost.
 
 An axis lies to a number in four ways: one over several of it, one over it, one under it, at it; and to a tile of
-vectors, of which each thread takes several elements, by one vector over it. A point is worth what
-no point before it has of these, and costs what interpreting it takes.
+vectors, of which each thread takes several elements, by one vector over it. A point is worth the pairs of axis and
+number that no point before it has, and costs what interpreting it takes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WORKLOAD_MS, _ROW_MS, OPERATION_MS, _ELEMENT_MS = 40.0, 0.3, 0.04, 0.003
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A symbol, or an argument of the operator, which has values from `least` to `most`, and one of its own."""
+    """A symbol, or an argument of the operator, with values from `least` to `most`, and one of its own."""
 
     name: str
     least: int = 0
@@ -61,10 +61,10 @@ class Axis:
 
 
 class SizeSpace:
-    """The points over `axes`; what the workloads `alike` show is known.
+    """The points over `axes`; whatever the workloads `alike` show is known.
 
-    `numbers` have what each is worth, `vectors` are tiles of them with the elements of one, and a program of so many
-    `operations` is interpreted for each row.
+    `numbers` says what each is worth, `vectors` are tiles of vectors with the elements of one, and a program of that
+    many `operations` is interpreted for each row.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class SizeSpace:
         return alone + _TOGETHER * sum(pair not in self._known for pair in _pairs(events))
 
     def _pool(self) -> list[Point]:
-        """Points at which one axis is next to a number, and some at which several are over one."""
+        """Returns points at which one axis is next to a number, and some at which several are over one."""
         over = {axis.name: self._over(axis.name) for axis in self._axes}
         values = {name: self._beside(name, found) for name, found in over.items()}
         points = [{**rest, name: v} for rest in (self._least, self._few) for name in values for v in values[name]]
@@ -151,14 +151,14 @@ class SizeSpace:
         return sorted({_above(number, step, rest) for number in self._numbers})
 
     def _beside(self, name: str, over: Sequence[int]) -> list[int]:
-        """The values at each number, and on both sides of it."""
+        """Returns the values at each number, and on both sides of it."""
         step, rest = self._steps[name], self._least[name] % self._steps[name]
         under = {_above(number - 1, step, rest) - step for number in self._numbers}
         vectors = {tile + elements for tile, elements in self._vectors}
         return sorted(v for v in {*over, *under, *vectors, *self._numbers} if v > 0)
 
     def _lowered(self, start: Point, wishes: Sequence[Sequence[int]]) -> Point:
-        """`start` with each axis at the first of its wishes that is allowed; twice, since they depend on each other."""
+        """Returns `start` with each axis at its first allowed wish; tries twice, since they depend on each other."""
         point = start
         for axis, wished in 2 * list(zip(self._axes, wishes, strict=True)):
             tried = ({**point, axis.name: value} for value in wished)
@@ -186,7 +186,7 @@ class SizeSpace:
         return is_small and sum(map(prod, self._shapes(point))) <= _MOST_ELEMENTS
 
     def _cost(self, point: Point) -> float:
-        """About how long original and candidate take."""
+        """Estimates how long original and candidate take."""
         shapes = self._shapes(point)
         rows = max(
             (prod(s if one_each else s[:-1]) for s, one_each in zip(shapes, self._singles, strict=True)), default=1
@@ -235,6 +235,6 @@ def _beside(value: int, number: int, step: int) -> dict[str, bool]:
 
 
 def _pairs(events: frozenset[Event]) -> list[tuple[Event, Event]]:
-    """Two axes that are over a number each."""
+    """Returns pairs of axes that are over a number each."""
     over = sorted(event for event in events if event[2] == "over" and event[0] != _ALL)
     return [(one, other) for index, one in enumerate(over) for other in over[index + 1 :] if one[0] != other[0]]

@@ -2,7 +2,8 @@
 
 At them the original does what it did: it launches the same kernels, over more than one block along every axis along
 which it launched several, and takes every side of a branch that it took. The size of an innermost axis stays above the
-threads of a block where it was, so that what walks over tiles walks over several; all stay as uneven as they were.
+threads of a block where it was, so that a loop over tiles still walks over several; all sizes stay as uneven as they
+were.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Smaller:
 
 
 def smaller(contract: Contract, execute: Execute, fixed: Sizes) -> Smaller | None:
-    """`contract` with every workload at the smallest sizes that do what its own do, but for sizes that are `fixed`.
+    """Returns `contract` with every workload at the smallest sizes that do what its own do, except `fixed` ones.
 
     None where there are no smaller ones.
     """
@@ -51,7 +52,7 @@ def smaller(contract: Contract, execute: Execute, fixed: Sizes) -> Smaller | Non
 
 @dataclass(frozen=True)
 class _Asked:
-    """An original, asked at smaller sizes."""
+    """An original that is tried at smaller sizes."""
 
     contract: Contract
     execute: Execute
@@ -59,7 +60,7 @@ class _Asked:
     known: dict[tuple[object, ...], Sizes] = field(default_factory=dict)
 
     def smallest(self, workload: Workload) -> Workload:
-        """`workload` at the smallest sizes that do what its own do; itself where none do."""
+        """Returns `workload` at the smallest sizes that do what its own do; itself where none do."""
         key = tuple(workload.sizes.items()), tuple(workload.scalars.items()), workload.takes
         if key not in self.known:
             self.known[key] = self._smallest(workload)
@@ -79,14 +80,14 @@ class _Asked:
 
     @cached_property
     def _first(self) -> Run:
-        """The run of the smallest workload: where one does not come to its end, this one says what blocks there are."""
+        """The run of the smallest workload: where another does not finish, this one says what blocks there are."""
         return self._run(self.contract.workloads[0])
 
     def _run(self, workload: Workload) -> Run:
         return self.execute(job(self.contract, workload))
 
     def _divided(self, sizes: Sizes, divisor: int, extents: frozenset[int]) -> Sizes | None:
-        """Smaller sizes that the contract allows, None where there are none."""
+        """Returns smaller sizes that the contract allows; None where there are none."""
         wanted = dict[str, int]()
         for symbol, size in sizes.items():
             likely = _less(size, size // divisor, extents, is_walked=is_innermost(self.contract, symbol))
@@ -103,7 +104,7 @@ class _Asked:
 
 
 def _less(size: int, least: int, extents: Iterable[int], *, is_walked: bool) -> Iterator[int]:
-    """Sizes from `least` on, below `size`, that are as uneven, and as large beside a block where that walks over it."""
+    """Returns sizes from `least` on, below `size`, as uneven, and as large beside a block where that walks over it."""
     step = _WARP if size > _WARP else 2
     first = max(least, 2)
     first += (size - first) % step
@@ -128,7 +129,7 @@ def _extents(launches: Iterable[LaunchRecord]) -> frozenset[int]:
 
 
 def _does_as_much(small: Run, large: Run) -> bool:
-    """Returns whether the original does at smaller sizes what it did; of one that did not finish, as far as it came."""
+    """Returns whether the original does at smaller sizes what it did, or did before it was stopped."""
     if troubled(small) or not small.launches or not large.coverage.taken <= small.coverage.taken:
         return False
     several, known = _several(small.launches), _several(large.launches)

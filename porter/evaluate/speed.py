@@ -1,4 +1,4 @@
-"""Says how fast an entry is, beside what it is compared with; there is a time only where a correct run is."""
+"""Says how fast an entry is, beside its baselines; only a correct run has a time."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The times of one workload on a device. `by_calls` says why they are those of calls, and not of captured graphs.
+    """The times of one workload on a device. `by_calls` says why calls were timed, and not captured graphs.
 
     `bytes` has every tensor that is read once, and every one that is written; a copy within the device's memory moves
-    `copy_bytes_per_s`. `without` says of what it was not timed beside, and why; `left_out` how many blocks of samples
-    were disturbed.
+    `copy_bytes_per_s`. `without` names baselines that it was not timed beside, and says why; `left_out` counts
+    disturbed blocks of samples.
     """
 
     workload: Workload
@@ -64,7 +64,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class NotMeasured:
-    """No time, and why."""
+    """An entry without a time, and the reason."""
 
     workload: Workload | None
     fidelity: Fidelity

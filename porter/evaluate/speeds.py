@@ -1,4 +1,4 @@
-"""Entries with times: each that was proven, on the device, beside its rivals."""
+"""Gives entries times: runs each that was proven on the device, beside its rivals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from porter.registry import find_backend
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject of a timing: a port of `original`, empty for a candidate of something else, and what it meets."""
+    """The subject of a timing: a port of `original` (empty for a candidate of something else), and its rivals."""
 
     port: Port
     original: Side
@@ -36,7 +36,7 @@ class Subject:
 def timed_if_possible(
     entries: Sequence[EntryOutcome], subject: Subject, options: MigrateOptions, progress: Progress
 ) -> tuple[EntryOutcome, ...]:
-    """`entries` with times, or with the reason why the device gives none."""
+    """Returns `entries` with times, or with the reason why the device gives none."""
     try:
         return timed(entries, subject, options, progress)
     except MachineError as error:
@@ -46,7 +46,7 @@ def timed_if_possible(
 def timed(
     entries: Sequence[EntryOutcome], subject: Subject, options: MigrateOptions, progress: Progress
 ) -> tuple[EntryOutcome, ...]:
-    """`entries`, those that are verified with their times, or why they have none.
+    """Returns `entries`, the verified ones with their times, or why they have none.
 
     Raises `MachineError` where there is no device that can be used.
     """
@@ -67,11 +67,11 @@ class _Timing:
 
     @property
     def _sizes(self) -> Mapping[str, int]:
-        """Those that the user chose, for times before those for all."""
+        """The sizes that the user chose, those for timing before those for all."""
         return {**self.options.sizes, **self.options.timed_sizes}
 
     def speeds(self, entries: Sequence[EntryOutcome]) -> list[tuple[Speed, ...]]:
-        """The times of each entry, all in one process, beside one for what they meet."""
+        """Returns the times of each entry, all taken in one process, beside its rivals."""
         subject, contracts = self.subject, [entry.contract for entry in entries]
         backend = find_backend(subject.target.backend)
         self.progress("building what it is timed beside")

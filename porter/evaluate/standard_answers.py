@@ -1,4 +1,4 @@
-"""The answers of a standard that is no CUDA source, asked once, and candidates held to them."""
+"""Asks a standard that is not a CUDA source for its answers, once, and compares candidates with them."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _judging(contract: Contract, options: MigrateOptions) -> Judging:
 
 @dataclass(frozen=True)
 class StandardAnswers:
-    """The answers of a standard to the workloads of one `contract`; several threads may hold candidates to it.
+    """The answers of a standard to the workloads of one `contract`; several threads may compare candidates with them.
 
-    `unusable` says why no candidate can be told right by them; it is empty where one can.
+    `unusable` says why they cannot show that a candidate is right; it is empty where they can.
     """
 
     standard: Standard
@@ -72,7 +72,7 @@ class StandardAnswers:
         return cls(standard, contract, reference, left_out, options.sizes, judging, unusable)
 
     def proof(self, candidates: Candidates) -> Proof:
-        """The candidate held to them, or why there is none."""
+        """Compares the candidate with them, or says why it could not be compared."""
         reference, outcome = self._held(candidates)
         port = outcome.coverage if isinstance(outcome, Verified) else NOT_MEASURED
         entry = EntryOutcome(reference.contract, outcome, branches=Branches(reference.coverage, port))
@@ -96,7 +96,7 @@ class StandardAnswers:
         return reference, outcome
 
     def _told(self, device: DeviceSizes, verified: Verified) -> Held:
-        """The verdict where the candidate's numbers tell, too, and where it asks for what it asks for on a device."""
+        """Returns the verdict with workloads for the candidate's numbers, and for what its calls on devices need."""
         candidates = tuple(device.candidates)
 
         def hold(contract: Contract) -> Held | None:

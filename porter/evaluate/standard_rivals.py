@@ -1,4 +1,4 @@
-"""Names what a candidate held to no CUDA is timed beside: a Python reference itself, eager and compiled."""
+"""Names what a candidate without a CUDA original is timed beside: the Python reference, eager and compiled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from porter.oracle.standard import Standard
 
 
 def of_standard(standard: Standard) -> Meet:
-    """A Python reference, which at the sizes of a device answers for itself, too; nothing of recorded answers."""
+    """Returns a Python reference, which also answers at the sizes of a device; nothing for recorded answers."""
 
     def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Rivals | str]:
         del place

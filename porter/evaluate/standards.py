@@ -1,4 +1,4 @@
-"""Opens what `--against` names: a CUDA source, or a standard that is none."""
+"""Opens what `--against` names: a CUDA source, or a standard of another kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AgainstCuda:
 
 
 def against_cuda(against: Path, options: MigrateOptions) -> AgainstCuda | None:
-    """The CUDA source that `against` is or names; None where it is something else. Raises `InputError`."""
+    """Returns the CUDA source that `against` is or names; None where it is something else. Raises `InputError`."""
     contract = options.contract
     if against.suffix == _TOML:
         against, contract = _named_reference(against), against
@@ -52,7 +52,7 @@ def against_cuda(against: Path, options: MigrateOptions) -> AgainstCuda | None:
 
 @contextmanager
 def opened(against: Path, options: MigrateOptions) -> Iterator[Standard]:
-    """A standard that is no CUDA source, ready to be asked.
+    """Opens a standard that is not a CUDA source.
 
     Raises `InputError`, and `UsageError` for a size that a reference does not have.
     """
@@ -95,7 +95,7 @@ def _named_reference(path: Path) -> Path:
 
 
 def is_reference(path: Path) -> bool:
-    """Returns whether a Python file defines what is called; else it may hold CUDA in strings. Raises `InputError`."""
+    """Returns whether a Python file defines a function to call, or else holds CUDA in strings. Raises `InputError`."""
     try:
         body = module_tree(read_text(path)).body
     except SyntaxError as error:

@@ -1,4 +1,4 @@
-"""The CUDA original built for the executor, its contract settled, its answers examined: before any port is seen."""
+"""Builds the CUDA original for the executor, settles its contract and examines its answers, before any port is seen."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ _FEW_WORKLOADS = 3  # show what host code does
 
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """Why there is nothing to hold a port to, and what was seen; `damned` as in a reference, `too_slow` as in a
-    verdict.
+    """Why there is nothing to compare with, and what was seen.
+
+    `damned` is as in a reference, `too_slow` as in a verdict.
     """
 
     contract: Contract
@@ -52,11 +53,11 @@ class Unproven:
 
 @dataclass(frozen=True)
 class Settled:
-    """A contract without questions, and its original to be asked by it.
+    """A contract without questions, and its original, ready to be asked.
 
-    `execute` runs the original, of the contract as it was `drafted`, and `briefly` as long as that takes no time worth
-    mentioning: an original that is slow is asked `in_brief` alone. `left_out` is what it had to be built without, and
-    the sizes at which it breaks.
+    `execute` runs the original, of the contract as it was `drafted`, and `briefly` does so as long as that takes hardly
+    any time: a slow original is only asked `in_brief`. `left_out` is what it had to be built without, and the sizes at
+    which it breaks.
     """
 
     contract: Contract
@@ -84,7 +85,7 @@ class Studied:
 
 @dataclass(frozen=True)
 class Originals:
-    """A CUDA source and what examining its entries takes.
+    """Studies the entries of one CUDA source.
 
     `sizes` are those that the user chose; `stated` says that the user wrote the contracts. With `judging` there are
     more workloads than the contracts'.
@@ -97,7 +98,7 @@ class Originals:
     judging: Judging | None = None
 
     def begin(self, contracts: Sequence[Contract]) -> Future[tuple[Built, ...]]:
-        """The builds of all entries, under way."""
+        """Starts the builds of all entries."""
         return self.bench.begin(self.source.request(contracts, CUDA_WARP_SIZE))
 
     def study(self, contract: Contract, built: Built, progress: Progress) -> Studied | Unproven:
@@ -108,9 +109,9 @@ class Originals:
     def settled(
         self, contract: Contract, built: Built, progress: Progress, *, in_brief: bool = False
     ) -> Settled | Unproven:
-        """`contract` without its questions, and without workloads that are for devices alone.
+        """Settles the questions of `contract`, and drops workloads that are for devices alone.
 
-        `in_brief` it is asked at sizes alone at which the original takes no time worth mentioning.
+        `in_brief` asks only at sizes at which the original takes hardly any time.
         """
         here = tuple(workload for workload in contract.workloads if not workload.device_only)
         found = self._settled(replace(contract, workloads=here), built, progress, in_brief=in_brief)
@@ -167,9 +168,9 @@ class Originals:
         return replace(found, left_out="; ".join(filter(None, (found.left_out, left_out))))
 
     def _with_sides(self, contract: Contract, execute: Execute) -> Contract:
-        """A contract that the user wrote with workloads for sides of the original's branches that its own leave out.
+        """Returns a contract of the user's with workloads for sides of the original's branches that its own leave out.
 
-        Those that porter drafted have them.
+        Contracts that porter drafted have them already.
         """
         if not self.stated or self.judging is None or not self.judging.edges:
             return contract
@@ -177,22 +178,22 @@ class Originals:
         return replace(contract, workloads=(*contract.workloads, *found))
 
     def _jumping(self, contract: Contract, execute: Execute) -> tuple[Workload, ...]:
-        """Workloads with values of numbers at which the original's answer jumps."""
+        """Returns workloads with values of numbers at which the original's answer jumps."""
         if self.judging is None:
             return ()
         bases = self.judging.usual(contract)
         return tuple(jumping(contract, bases, execute, lambda: self.twin(contract), self.judging.seed))
 
     def examined(self, contract: Contract, execute: Execute, *, once: bool = False) -> Reference:
-        """The answers of `execute`, the original; sizes that nobody stated may be none of its."""
+        """Examines the answers of `execute`, the original; sizes that nobody stated may not suit it."""
         drafted = not self.stated and any(symbol not in self.sizes for symbol in contract.symbols)
         return examine(contract, self.source.program, execute, drafted=drafted, once=once)
 
     def measured(self, studied: Studied) -> Reference:
-        """The answers with what a twin of the original that rounds otherwise shows it to lose.
+        """Returns the answers with the error of the original, measured by a twin of it that rounds otherwise.
 
-        Inputs are moved by their last bits, too: where sums cancel, all that is left is what these decide. (The mean of
-        13 channels at a scale of 1e3 in a batch norm: one came to 0.01, and another order of adding up to 5e-6 beside.)
+        Inputs are moved by their last bits, too: where sums cancel, these bits decide all that is left. (The mean of 13
+        channels at a scale of 1e3 in a batch norm: one came to 0.01, and another order of adding up to 5e-6 beside.)
         """
         reference, twin = studied.reference, self.twin(studied.reference.contract)
         if twin is None:
@@ -203,16 +204,16 @@ class Originals:
         return shaken(reference, studied.execute)
 
     def in_whole_numbers(self, reference: Reference, execute: Execute) -> Reference | None:
-        """`reference` on whole numbers, whose sums are exact; None where it owes nothing to chance."""
+        """Returns `reference` on whole numbers, whose sums are exact; None where it owes nothing to chance."""
         whole, twin = in_whole_numbers(reference), self.twin(reference.contract)
         if whole is None or twin is None:
             return None
         return in_single_precision(measured(examine(whole, self.source.program, execute), twin), execute, twin)
 
     def with_habits(self, reference: Reference) -> Reference:
-        """The answers with what the original's own host code does that a candidate's must not do of itself.
+        """Returns the answers with what the original's own host code does that a candidate's must not do by itself.
 
-        It is seen as it is of candidates: the original is planned, too.
+        The original is planned for this, as candidates are.
         """
         contract = reference.contract
         (built,) = self.bench.begin(replace(self.source.request((contract,), CUDA_WARP_SIZE), part=Part.HOST)).result()
@@ -225,7 +226,7 @@ class Originals:
         return replace(reference, habits=reference.habits | ({fault.kind for fault in faults} & DISHONEST))
 
     def twin(self, contract: Contract) -> Execute | None:
-        """The original rounding otherwise; None where it cannot be compiled so."""
+        """Returns the twin of the original that rounds otherwise; None where it cannot be compiled so."""
         (built,) = self.bench.begin(self.source.request((contract,), CUDA_WARP_SIZE, double_precision=True)).result()
         return self.bench.execute(built) if isinstance(built, Executable) else None
 
@@ -240,9 +241,9 @@ def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...]
 
 
 def _limited(confirmation: Confirmation, *, is_drafted: bool) -> str:
-    """Returns the sizes for which an original is right that breaks at others; empty where none of those tried broke it.
+    """Returns the sizes at which the original is right, if it breaks at others; empty where no tried size broke it.
 
-    That may come of its launch where that `is_drafted`: porter's guess of its shared memory is too little for some.
+    The reason may be a launch that `is_drafted`: porter's guess of its shared memory is too small for some sizes.
     """
     conditions = " and ".join(confirmation.inferred)
     launch = " with the launch that porter drafted" if is_drafted else ""
@@ -250,7 +251,7 @@ def _limited(confirmation: Confirmation, *, is_drafted: bool) -> str:
 
 
 def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:
-    """Returns what is said of sizes and other numbers that no workload varies; the user's own are no news."""
+    """Returns what is said of sizes and other numbers that no workload varies, except the user's own."""
     seen = {s: {w.sizes[s] for w in contract.workloads} for s in contract.symbols if s not in fixed}
     alike = [f"{symbol} = {next(iter(sizes))}" for symbol, sizes in seen.items() if len(sizes) == 1]
     numbers = [f"{argument.name} = {argument.value}" for argument in unvaried(contract)]

@@ -1,7 +1,7 @@
-"""A candidate that was right so far, asked where its own numbers and the original's tell (`telling_sizes.py`).
+"""Asks a candidate that was right so far at sizes chosen by its own numbers and the original's (`telling_sizes.py`).
 
-Original and candidate run once each there. Where they differ the original is examined as it is at every other size, and
-only what then remains is held against the candidate; where the original has no sound answer nothing is.
+Original and candidate run once each there. Where they differ the original is examined as at every other size, and only
+a difference that remains counts against the candidate; where the original has no sound answer nothing does.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _LONG = "one call there takes longer than {:g} s"
 class Telling:
     """Asks original and candidate at further workloads. `once` runs the original a single time.
 
-    `hold` examines it and holds the candidate to that; None where it has no sound answer. Neither is asked where the
-    other takes longer than `most_ms`.
+    `hold` examines it and compares the candidate; it returns None where the original has no sound answer. Neither is
+    asked where the other takes longer than `most_ms`.
     """
 
     candidates: tuple[Candidate, ...]
@@ -42,9 +42,9 @@ class Telling:
     most_ms: float = SPARE_MS
 
     def held(self, reference: Reference, verified: Verified, workloads: Sequence[Workload]) -> Held:
-        """The verdict over the workloads of `reference`, at which the candidate is `verified`, and over `workloads`.
+        """Returns the verdict over the workloads of `reference`, where it is `verified`, and over `workloads`.
 
-        The first that is not right decides. Where nothing can be compared at `_ENOUGH` of them the rest is not tried.
+        The first wrong one decides. Once nothing could be compared at `_ENOUGH` of them the rest is not tried.
         """
         seen, outcome, left_out = [reference], verified, 0
         for place, workload in enumerate(workloads):
@@ -88,7 +88,7 @@ class Telling:
 def telling(
     reference: Reference, candidates: Sequence[Candidate], numbers: Set[int], judging: Judging
 ) -> tuple[Workload, ...]:
-    """The workloads at which `numbers` of the original and those of its candidates tell; none without edges."""
+    """Returns workloads chosen by the `numbers` of the original and its candidates; none where edges are excluded."""
     named = [candidate.named() for candidate in candidates if candidate.named is not None]
     if not named or not judging.edges:
         return ()

@@ -1,9 +1,9 @@
-"""Workloads at which the numbers of a program tell: its tiles, steps and limits.
+"""Chooses workloads at which the numbers of a program matter: its tiles, steps and limits.
 
 A loop over rows by 1,024 comes round again where there are 1,025 of them; a tile of 128 columns is half masked with 97.
-Each axis lies next to each number that original and candidate name, as far as no workload so far has that, while the
-others are small or next to a number, too. Each choice that the contract has workloads for, of element types or of
-arguments, has its own.
+Each axis is put next to each number that original and candidate name, where no workload has that yet, while the others
+are small or next to a number, too. Each choice that the contract has workloads for, of element types or of arguments,
+has its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LARGEST_ARGUMENT = 4_096  # what is larger is no size: a seed, an address
 class Named:
     """The whole numbers that a candidate's code and launches name, and how many operations its kernels have.
 
-    None count where kernels are compiled for the CPU.
+    No operations count where kernels are compiled for the CPU.
     """
 
     numbers: frozenset[int] = frozenset()
@@ -49,7 +49,7 @@ Choice = tuple[tuple[tuple[str, DType], ...], tuple[tuple[str, float], ...]]
 def telling_workloads(
     contract: Contract, own: Named, others: Set[int], fixed: Mapping[str, int], seed: int
 ) -> tuple[Workload, ...]:
-    """Workloads beyond those of `contract`; `own` is what the candidate names, `others` are the original's numbers.
+    """Returns workloads beyond those of `contract`; the candidate names its `own` numbers, `others` are the original's.
 
     `fixed` sizes stay.
     """
@@ -81,7 +81,7 @@ def telling_workloads(
 
 
 def _weighed(own: Set[int], others: Set[int]) -> dict[int, float]:
-    """The numbers that may be sizes of something, and products of tiles, with how much each tells."""
+    """Returns the numbers that may be sizes of something, and products of tiles, each with its weight."""
     possible = [n for n in own | others if 1 < n <= LARGEST]
     worth = {n: (TILE if _is_tile(n) else _ANY) * (1.0 if n in others else _NEW) for n in possible}
     most = dict(sorted(worth.items(), key=lambda item: (-item[1], item[0]))[:_MOST_NUMBERS])
@@ -91,7 +91,7 @@ def _weighed(own: Set[int], others: Set[int]) -> dict[int, float]:
 
 
 def _of_vectors(numbers: Iterable[int]) -> frozenset[tuple[int, int]]:
-    """Tiles of vectors: how many elements a tile has, and of how many a thread takes at once."""
+    """Returns the tiles of vectors: how many elements a tile has, and how many a thread takes at once."""
     tiles = list(filter(_is_tile, numbers))
     return frozenset(
         (t * v, v) for t in tiles for v in tiles if v in _VECTORS and _LEAST_OF_PRODUCTS <= t * v <= LARGEST
@@ -109,7 +109,7 @@ def _choice(workload: Workload) -> Choice:
 
 
 def _arguments(contract: Contract) -> list[Axis]:
-    """The whole numbers that workloads give several values: each is one between these."""
+    """Returns the whole numbers that workloads give several values: each is one between these."""
     found = []
     for argument in contract.arguments:
         if isinstance(argument, ScalarArg) and argument.value.isdecimal() and argument.type != "bool":
@@ -121,7 +121,7 @@ def _arguments(contract: Contract) -> list[Axis]:
 
 
 def _workload(base: Workload, point: Mapping[str, int], contract: Contract, axes: list[Axis], number: int) -> Workload:
-    """`base` at another point."""
+    """Returns `base` at another point."""
     scalars = {axis.name: point[axis.name] for axis in axes if axis.is_argument}
     choice = f"{base.name}, " if base.dtypes or base.scalars else ""
     return replace(

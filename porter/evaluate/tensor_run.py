@@ -1,4 +1,4 @@
-"""A tensor program as what answers for its operator: it is judged as any port is."""
+"""Lets a tensor program answer for its operator: it is judged as any port is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXECUTED = LaunchRecord("tensor program", (1, 1, 1), (1, 1, 1), 0, 0)
 
 
 class UnknownSizeError(Exception):
-    """The arguments of a call do not tell a size of the program; the message names it."""
+    """The arguments of a call do not determine a size of the program; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Case:
     contract: Contract
 
     def other(self, arguments: Sequence[Value]) -> str:
-        """Returns in what a call is another than those that the program was lifted from; empty where it is not."""
+        """Returns in what a call differs from those that the program was lifted from; empty where it does not."""
         for argument, value in zip(self.contract.arguments, arguments, strict=True):
             if isinstance(argument, TensorArg) and isinstance(value, TensorValue):
                 if value.null != (argument.values is Values.NULL):
@@ -100,7 +100,7 @@ class TensorRun:
 
 
 def sizes_of(program: TensorProgram, contract: Contract, arguments: Sequence[Value]) -> Sizes:
-    """The values of all symbols and parameters that the arguments of a call tell. Raises `UnknownSizeError`."""
+    """Returns the values of all symbols and parameters that a call's arguments determine. Raises `UnknownSizeError`."""
     known: dict[str, int] = {}
     scalars: dict[str, Fraction] = {}
     equations: list[tuple[str, int]] = []
@@ -158,7 +158,7 @@ def _value(tensor: torch.Tensor, dtype: DType) -> TensorValue:
 def _asked(
     output: Output, sizes: Sizes, shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, TensorValue]
 ) -> tuple[int, ...]:
-    """Returns the extents of `output`: those of the argument that it is, else what the sizes say."""
+    """Returns the extents of `output`: those of the argument that it is, else those that the sizes give."""
     if output.name in shapes:
         return shapes[output.name]
     if output.name in given and len(given[output.name].shape) == len(output.shape):

@@ -1,7 +1,7 @@
-"""A candidate timed on a device: proven there, sampled in turn with its baselines, proven again by what was timed.
+"""Times a candidate on a device: proves it there, samples it in turn with its baselines, proves the timed runs.
 
-What is held against it is decided here, in the parent: its process gets inputs and gives bytes. The times it gives are
-held against the clock here, too.
+Everything that counts against a candidate is decided here, in the parent: its process gets inputs and gives bytes. The
+times it gives are checked against the clock here, too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FASTEST_WRITE = 1.5
 
 
 class _Unfit(Exception):  # noqa: N818 - no error: a reason to have no time
-    """Why a candidate has no time."""
+    """Raised with the reason why a candidate has no time."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Ready:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The times of the candidate and of the baselines `names`, and what they make of the fresh inputs.
+    """The times of the candidate and of the baselines `names`, and their answers to the fresh inputs.
 
-    Of a candidate that is too slow to be of interest nothing is asked `again`, of baselines nothing that is known.
+    A candidate that is too slow to be of interest is not asked `again`, nor is a baseline whose answer is known.
     """
 
     found: Interleaved
@@ -77,10 +77,10 @@ class _Sampled:
 class Stopwatch:
     """Times candidates of one `contract` on the device of `place`; `baselines` are named, the first is the measure.
 
-    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. In one process for
-    all candidates what is `known` by the names of workloads, once the first was right, holds for those after it: of
-    them only what may be of interest is compared, as it was timed, and of the baselines nothing any more. A baseline
-    that is `too_slow` once, as compilers may be, is not tried again: all others wait for it.
+    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. One process times all
+    candidates. Once the first was right, what is `known` by the names of workloads holds for the rest: only candidates
+    of interest are compared, as they were timed, and baselines no more. A baseline that is `too_slow` once, as
+    compilers may be, is not tried again: all others wait for it.
     """
 
     place: Place
@@ -98,7 +98,7 @@ class Stopwatch:
         return Random(self.seed)
 
     def time(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Speed:
-        """The times of `workload`. Never raises for anything a candidate does; `MachineError` where others hold on."""
+        """Times `workload`. Never raises for what a candidate does; raises `MachineError` if the device stays taken."""
         try:
             known = self.known.get(workload.name)
             ready = known or self._checked(candidate, workload, baselines)
@@ -119,7 +119,7 @@ class Stopwatch:
         return ready
 
     def _ready(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Ready:
-        """Candidate and baselines, in one process, right and with all compiled that they launch."""
+        """Brings candidate and baselines into one process, proven right, with all compiled that they launch."""
         expected, fresh = (self._expected(w) for w in (workload, replace(workload, seed=self._draw.getrandbits(32))))
         for session in {baseline.session for baseline in baselines.values()}:
             session.forget()  # memory is for one call at a time
@@ -159,9 +159,7 @@ class Stopwatch:
         return sum(result.count * result.dtype.bytes for result in run.results)
 
     def _sampled(self, candidate: Timed, ready: Ready, *, whole: bool) -> _Sampled:
-        """Returns what takes the device for itself: samples of all arms, and what these, or the first, make of new
-        inputs.
-        """
+        """Returns what needs the device to itself: samples of all arms, and some or all answers to new inputs."""
         arms, without = [candidate.prepare(ready.given)], []
         self._check_work(candidate, arms[0])
         beside: dict[str, Prepared] = {}
@@ -222,7 +220,7 @@ class Stopwatch:
     def _again(
         self, entries: Sequence[Timed], arms: Sequence[Prepared], found: Interleaved, ready: Ready
     ) -> tuple[tuple[Run, ...], ...]:
-        """Gives what was timed inputs that nobody has seen. Raises where the candidate was timed at less work."""
+        """Gives new inputs to what was timed. Raises where the candidate does less work when it is timed."""
         given = ready.anew
         candidate, arm = entries[0], arms[0]
         first, *others = sets_to_look_at(arm.sets, ready.made_bytes, self._draw)
@@ -249,7 +247,7 @@ class Stopwatch:
     def _check_clock(
         self, candidate: Timed, found: Interleaved, made_bytes: int, copy_bytes_per_s: float, *, captured: bool
     ) -> None:
-        """Raises where the times cannot be: the clock here says otherwise, or memory is not that fast."""
+        """Raises where the times are impossible: the clock here says otherwise, or memory is not that fast."""
         median_us = found.timings[0].median_us
         fastest_us = made_bytes / (_FASTEST_WRITE * copy_bytes_per_s) * 1e6
         if made_bytes > 2 * candidate.session.facts.l2_bytes and median_us < fastest_us:
@@ -281,7 +279,7 @@ class Stopwatch:
 
 @contextmanager
 def _giving_back(candidate: Timed) -> Iterator[None]:
-    """Whoever comes next finds the device's memory free."""
+    """Leaves the device's memory free for the next user."""
     try:
         yield
     finally:
@@ -290,7 +288,7 @@ def _giving_back(candidate: Timed) -> Iterator[None]:
 
 
 def _prepared(baseline: Timed, given: Job) -> Prepared | str:
-    """The baseline's arm, or why there is none. Raises `CandidateError` where that cost all arms their process."""
+    """Prepares the baseline's arm, or says why there is none. Raises `CandidateError` where all arms are lost."""
     try:
         return baseline.prepare(given)
     except CandidateError as error:

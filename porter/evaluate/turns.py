@@ -19,7 +19,7 @@ LEAST_S = 2.0
 
 @dataclass
 class Turns:
-    """The turns of `count` entries within `deadline`; `kept` shares are left for what is proven behind all of them."""
+    """The turns of `count` entries within `deadline`; `kept` shares are left for entries proven behind all of them."""
 
     deadline: Deadline
     count: int
@@ -28,7 +28,7 @@ class Turns:
 
     @classmethod
     def of(cls, contracts: Sequence[Contract], deadline: Deadline) -> Turns:
-        """The turns of these entries: what a program or several functions do not show the kernels behind them may."""
+        """Returns the turns of these entries; kernels behind a program, or behind several functions, share one more."""
         kinds = [contract.entry.kind for contract in contracts]
         in_parts = EntryKind.PROGRAM in kinds or sum(kind is not EntryKind.KERNEL for kind in kinds) > 1
         return cls(deadline, len(contracts), int(in_parts))

@@ -1,7 +1,7 @@
 """Names in the verdict what no workload executed; where that is too much, there is no verdict.
 
-It counts the sides of branches (`porter/branch_coverage.py`) of the original and of its port, but for those that end
-in an error, those that the compiler finds unreachable, and those behind a side that is counted itself.
+It counts the sides of branches (`porter/branch_coverage.py`) of the original and of its port, except sides that end in
+an error, those that the compiler finds unreachable, and those behind a side that is counted itself.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _TOO_LITTLE = "its workloads cover {:.0%} of the branch outcomes of the {}, and 
 
 
 def with_unexecuted(proofs: Sequence[Proof]) -> list[Proof]:
-    """The proofs of one source, each with what its workloads left out of original and port."""
+    """Returns the proofs of one source, each with what its workloads left out of original and port."""
     return [_told(_with_others(proof, [other.entry for other in proofs if other is not proof])) for proof in proofs]
 
 
 def missing(entry: EntryOutcome) -> tuple[Side, ...]:
-    """The sides that no workload took, those of the original first, of its port those that do not look the same."""
+    """Returns the sides that no workload took: the original's first, then those of its port that look different."""
     original, port = entry.branches.original.missing, entry.branches.port.missing
     known = {(side.text, side.way) for side in original}
     return (*original, *(side for side in port if (side.text, side.way) not in known))
 
 
 def _with_others(proof: Proof, others: Sequence[EntryOutcome]) -> Proof:
-    """The proof, in which nothing is missing that `others` of the source execute in its place.
+    """Returns the proof without the missing sides that `others` of the source execute in its place.
 
-    These are instances of kernels, and whatever a contract of the same function, say for another type, leads to.
+    These are instances of kernels, and all that a contract of the same function, say for another type, leads to.
     """
     entry = proof.entry
     alike = [other.branches for other in others if other.contract.entry.name == entry.contract.entry.name]
@@ -68,7 +68,7 @@ def _told(proof: Proof) -> Proof:
 
 
 def _said(sides: Sequence[Side]) -> str:
-    """Returns what is said of sides that no workload took: of loops in one breath, by their lines."""
+    """Returns what is said of sides that no workload took: loops are listed together, by their lines."""
     others = [side for side in sides if not side.is_repetition]
     named = _NOT_RUN.format(_named(others)) if others else ""
     return "; ".join(filter(None, (_once([side for side in sides if side.is_repetition]), named)))

@@ -1,4 +1,4 @@
-"""Workloads that prove nothing: whatever the inputs hold, the original leaves the same, or what was there before."""
+"""Finds workloads that prove nothing: whatever the inputs hold, the original leaves the same, or changes nothing."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ _ANOTHER_SEED = 104_729
 
 
 def vacuous(reference: Reference, execute: Execute) -> str:
-    """Returns why the answers of `reference` prove nothing; empty where one depends on what a tensor holds that is only
-    read.
+    """Returns why the answers of `reference` prove nothing; empty where one depends on the contents of an input tensor.
 
     Every workload is run with other numbers in these tensors until one run leaves something else. Where there is no
-    such tensor nothing is asked: what fills memory has none.
+    such tensor nothing is asked: a kernel that fills memory has none.
     """
     contract = reference.contract
     if contract.entry.kind is EntryKind.PROGRAM or not any(map(_is_input, contract.tensors)):
@@ -48,7 +47,7 @@ def _depends(contract: Contract, expected: Expected, execute: Execute) -> bool:
 
 
 def _with_other_inputs(contract: Contract, workload: Workload) -> Job:
-    """The run of `workload` in which tensors that are only read hold other numbers, and nothing else is changed."""
+    """Returns the run of `workload` with other numbers in tensors that are only read, and nothing else changed."""
     given = job(contract, workload)
     others = job(contract, replace(workload, seed=workload.seed + _ANOTHER_SEED)).arguments
     changed = {a.name for a in contract.tensors if _is_input(a)}

@@ -1,4 +1,4 @@
-"""Defines what is said of a candidate that was held to a standard."""
+"""Defines the verdict on a candidate that was compared with a standard."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Verdict:
 
     @property
     def rules(self) -> tuple[Finding, ...]:
-        """The rules that it broke."""
+        """The rules that the candidate broke."""
         return broken_rules(self.findings)
 
 
 def broken_rules(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Those of `findings` that are about a rule."""
+    """Returns those of `findings` that are about a rule."""
     return tuple(f for f in findings if f.code.startswith(_RULES))

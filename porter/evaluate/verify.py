@@ -1,4 +1,4 @@
-"""A candidate as it stands, held to a standard: nothing is ported here, only executed and compared."""
+"""Compares a candidate as it stands with a standard: nothing is ported here, only executed and compared."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from porter.source.text import Source
 
 
 def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Progress) -> Verdict:
-    """The verdict on `candidate`, a file or folder in the target's language, held to `against`.
+    """Returns the verdict on `candidate`, a file or folder in the target's language, compared with `against`.
 
     That is a CUDA source, also one in a Python file; a contract that names its reference; a Python reference; or
     recorded answers. Raises `InputError` for a file that cannot be used as it is.
@@ -62,9 +62,7 @@ def verdict_on(port: Port, standard: Standard, target: Target, options: MigrateO
 
 
 def _first(options: MigrateOptions) -> MigrateOptions:
-    """Returns how a candidate is tried first: on the CPU, where whatever it does is seen. A device only shows its
-    numbers.
-    """
+    """Returns how a candidate is tried first: on the CPU, which shows all it does. A device only shows its numbers."""
     if options.fidelity is Fidelity.EMULATED:
         return options
     return replace(options, fidelity=Fidelity.EMULATED, timed=False)
@@ -81,7 +79,7 @@ class _Trial:
     progress: Progress
 
     def against(self, against: Path) -> Verdict:
-        """Held to what `against` is."""
+        """Compares it with whatever `against` is."""
         source = against_cuda(against, self.options)
         if source is not None:
             return self.held_to_cuda(source)
@@ -89,7 +87,7 @@ class _Trial:
             return self.held_to(standard)
 
     def held_to_cuda(self, against: AgainstCuda) -> Verdict:
-        """Held to a CUDA source, which may take several entries, and their parts where these cannot be run."""
+        """Compares it with a CUDA source, which may take several entries, and their parts where these cannot be run."""
         options = replace(self.options, contract=against.contract)
         original = read_original(against.source, options)
         broken = self._broken(original.own)
@@ -105,7 +103,7 @@ class _Trial:
         return replace(verdict, fidelity=migration.fidelity)
 
     def held_to(self, standard: Standard) -> Verdict:
-        """Held to a standard that is no source: its contracts are all there is."""
+        """Compares it with a standard that is not a source: there are only its contracts."""
         contracts = standard.contracts()
         original = no_original(self.port.files[0].source.path, standard.own, contracts, self.options)
         broken = self._broken(original.own)
@@ -138,7 +136,7 @@ class _Trial:
         return asked.proof(candidates)
 
     def _broken(self, own: OwnCode) -> tuple[Finding, ...]:
-        """The rules that its text breaks, from the functions on that it is called by."""
+        """Returns the rules that its text breaks, starting from the functions that are called."""
         chosen = frozenset(filter(None, (self.options.entry,)))
         return self.backend.lint(self.port.files, replace(own, functions=own.functions | chosen))
 

@@ -1,9 +1,9 @@
-"""Inputs that are views: an original that makes them dense, or follows their strides, has a port that has to.
+"""Tries inputs that are views: where an original makes them dense, or follows their strides, its port has to.
 
-An input of PyTorch may be every second element of another tensor, or columns of a wider one. Which of these an original
-takes is found by giving it them, with the elements of a workload that it has answered: where it refuses, or answers
-otherwise, it wants dense tensors, and so may its port. What it takes is one further workload. Tensors at addresses that
-are no multiple of 16 bytes are another, where the original tells these apart, by a branch.
+An input of PyTorch may be every second element of another tensor, or columns of a wider one. An original is given such
+inputs, with the elements of a workload that it has answered: where it refuses, or answers otherwise, it wants dense
+tensors, and so may its port. The layouts it takes are one further workload. Tensors at addresses that are not multiples
+of 16 bytes are another, where the original has a branch for these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _APART = (Layout.STEPS, Layout.ROWS_APART)
 
 
 def with_views(contract: Contract, found: Examined, once: Callable[[Contract], Reference]) -> Examined:
-    """`found` with a workload in which inputs are views, if the original takes any; else says why it was not tried.
+    """Returns `found` with a workload whose inputs are views, if the original takes any; else says why none was tried.
 
     `once` runs the original a single time. Contracts that have such a workload get no other.
     """
@@ -47,9 +47,7 @@ def with_views(contract: Contract, found: Examined, once: Callable[[Contract], R
 
 
 def on_device(reference: Reference) -> tuple[Reference, str]:
-    """Returns `reference` without workloads that have views, as a device is given dense tensors alone, and what is
-    said of that.
-    """
+    """Returns `reference` without workloads of views, as a device only gets dense tensors, and a remark on that."""
     kept = [e for e in reference.expected if not e.workload.layouts]
     if len(kept) == len(reference.expected):
         return reference, ""
@@ -58,7 +56,7 @@ def on_device(reference: Reference) -> tuple[Reference, str]:
 
 
 class _Tries:
-    """An original given the inputs of `base` as views."""
+    """Gives an original the inputs of `base` as views."""
 
     def __init__(self, contract: Contract, base: Expected, once: Callable[[Contract], Reference]) -> None:
         self._contract = contract
@@ -68,11 +66,11 @@ class _Tries:
 
     @property
     def is_late(self) -> bool:
-        """Returns whether nothing more is tried."""
+        """Returns whether there is no time to try more."""
         return self._seconds > _MOST_S
 
     def taken(self) -> Mapping[str, Layout]:
-        """The layouts that it takes: one for all inputs, else one for each that it takes alone."""
+        """Returns the layouts that it takes: one for all inputs, else one for each that it takes alone."""
         tensors = [t for t in self._contract.tensors if t.role is Role.IN]
         whole = [{t.name: layout for t in tensors if self._may_be(t, layout)} for layout in _APART]
         for layouts in whole:
@@ -88,7 +86,7 @@ class _Tries:
         return next((layout for layout in possible if self.held({tensor.name: layout})), None)
 
     def at_odd_addresses(self, before: Reference) -> Reference | None:
-        """The answer to inputs that are not aligned for vectors, where a branch is taken that was not `before`."""
+        """Returns the answer to inputs not aligned for vectors, where a branch is taken that was not `before`."""
         names = [t.name for t in self._contract.tensors if _is_viewable(t, self._base.workload)]
         found = self.held(dict.fromkeys(names, Layout.OFFSET), _ODD)
         return found if found and found.coverage.taken - before.coverage.taken else None
@@ -99,7 +97,7 @@ class _Tries:
         return _is_viewable(tensor, workload) and several
 
     def held(self, layouts: Mapping[str, Layout], name: str = _VIEWS) -> Reference | None:
-        """The answer to these layouts; None where there are none, it is none, or another than to dense tensors."""
+        """Returns the answer to these layouts; None if there are none, it fails, or it differs from the dense one."""
         if self.is_late or not layouts:
             return None
         workload = replace(self._base.workload, name=name, layouts=layouts, takes="")

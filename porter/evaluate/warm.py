@@ -20,7 +20,7 @@ _SOURCES = {"plain CUDA": "", "PyTorch extensions": "#include <torch/extension.h
 
 
 def warm(cache: Path, progress: Progress) -> None:
-    """Fill `cache` so that a migration compiles nothing but its own source: a minute of one core, once.
+    """Fills `cache` so that a migration compiles nothing but its own source: takes one core a minute, once.
 
     Raises `MachineError` when the machine has no C++ compiler.
     """
@@ -31,7 +31,7 @@ def warm(cache: Path, progress: Progress) -> None:
 
 
 def _requests(source: Source) -> Iterator[BuildRequest]:
-    """The builds every migration makes: the original, and the ports that the executor runs, at each width."""
+    """Returns the builds every migration makes: the original, and the ports that the executor runs, at each width."""
     yield BuildRequest(source, (), CUDA, (), CUDA_WARP_SIZE)
     dialects = dict.fromkeys(backend.dialect for backend in loadable_backends() if backend.dialect is not None)
     for dialect in dialects:
