@@ -96,7 +96,7 @@ class _Waiting:
 
 
 def as_built(_: Contract, port: Candidates) -> Candidates:
-    """The port itself."""
+    """Returns the port itself."""
     return port
 
 
@@ -134,9 +134,9 @@ class Prover:
         return [proofs.get(place) or _late(contract, late) for place, contract in enumerate(contracts)]
 
     def _proofs(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[tuple[int, Proof]]:
-        """Yields the proof of each entry with its place; those without values for their arguments are not built.
+        """Yields the proof of each entry with its place; entries without values for their arguments are not built.
 
-        One whose turn was over may have another one, and another proof.
+        An entry whose turn was over may get another turn, and another proof.
         """
         wanted = [contract for contract in contracts if not never_answered(contract)]
         ready = self._ready(wanted, steps) if wanted else iter(())
@@ -152,7 +152,7 @@ class Prover:
         yield from self._again(late, turns.again(len(late)), steps)
 
     def _again(self, late: Sequence[tuple[int, _Waiting]], turns: Turns, steps: _Steps) -> Iterator[tuple[int, Proof]]:
-        """Yields the proof of each entry that comes to an end in a second turn, where that is no mere rest of time."""
+        """Yields the proof of each entry that finishes in a second turn, where enough time is left for one."""
         for place, waiting in late:
             if turns.share_s < _PART_OF_FIRST * waiting.share_s:
                 turns.taken += 1
@@ -160,7 +160,7 @@ class Prover:
                 yield place, proof
 
     def _in_turn(self, waiting: _Waiting, turns: Turns, steps: _Steps) -> Proof | None:
-        """The proof of an entry; None where its turn was over before."""
+        """Returns the proof of an entry; None where its turn was over before."""
         proof = None
         with turns.next():
             proof = self._proof(waiting.contract, waiting.built, waiting.port, steps)

@@ -1,6 +1,6 @@
-"""A limit shared among entries: each has its turn, and what one does not use passes to those behind it.
+"""Shares a limit among entries: each has its turn, and passes the time it does not use to those behind it.
 
-What all have left over passes to those whose turns were over: theirs came before anyone knew how little others need.
+What is left in the end passes to those whose turns were over: they came before anyone knew how little others need.
 """
 
 from __future__ import annotations
@@ -35,14 +35,12 @@ class Turns:
 
     @property
     def share_s(self) -> float:
-        """Returns how long the next turn is: what is left of the limit, divided by the shares that are left, but
-        `LEAST_S` at the least.
-        """
+        """The length of the next turn: the rest of the limit by the rest of the shares, at least `LEAST_S`."""
         return max(self.deadline.left_s / (self.count - self.taken + self.kept), LEAST_S)
 
     @contextmanager
     def next(self) -> Iterator[Span]:
-        """The next turn."""
+        """Yields the next turn."""
         share_s = self.share_s
         self.taken += 1
         with self.deadline.span(share_s) as span:
