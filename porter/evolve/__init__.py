@@ -1,1 +1,1 @@
-"""Ports made better, round by round: an archive of what is right, proposers of what may be better, a journal of all."""
+"""Makes ports better, round by round: an archive of right ones, proposers of better ones, a journal of all."""

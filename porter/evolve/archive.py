@@ -1,4 +1,4 @@
-"""An archive: the best candidate that was found of each kind (MAP-Elites), on axes that never move."""
+"""An archive of the best candidate found of each kind (MAP-Elites), on axes that never move."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Archive:
         return self._best
 
     def ranked(self) -> list[Member]:
-        """The elites, the best first; of equals, the one that came first."""
+        """Returns the elites, the best first; of equals, the one that came first."""
         return sorted(self._elites.values(), key=rank, reverse=True)
 
     def judge(self, member: Member) -> Decision:
@@ -90,10 +90,10 @@ class Archive:
         return self._placed(scored, score)
 
     def add(self, member: Member) -> Decision:
-        """Take a candidate where it is better than what is there.
+        """Takes a candidate where it is better than what is there.
 
         Raises:
-            ValueError: as `judge`.
+            ValueError: as in `judge`.
         """
         decision = self.judge(member)
         scored = member.scored
@@ -109,10 +109,10 @@ class Archive:
         return decision
 
     def measured_again(self, member: Member) -> Decision:
-        """Take an elite's new outcome for its old one, wherever that now belongs.
+        """Replaces an elite's outcome by its new one, wherever that now belongs.
 
         Raises:
-            ValueError: as `judge`.
+            ValueError: as in `judge`.
         """
         scored, score = member.scored, member.scored.score
         held = [cell for cell, elite in self._elites.items() if elite.scored.digest == scored.digest]
@@ -154,7 +154,7 @@ class Archive:
                 raise ValueError(f"{scored.digest} has a score that is {score.measure}, elites have {other.measure}")
 
     def _learn(self, member: Member) -> None:
-        """Keep a failure. One of each reason is enough: twenty times the same error would hide the others."""
+        """Keeps a failure. One of each reason is enough: twenty times the same error would hide the others."""
         reason = member.scored.outcome, member.scored.because
         self._failures.pop(reason, None)
         self._failures[reason] = member

@@ -32,7 +32,7 @@ class Axis:
 
 
 def numeric(name: str, edges: tuple[float, ...]) -> Axis:
-    """An axis of numbers, labelled by its edges: `<0.5`, `0.5-0.8`, ..., `>8`."""
+    """Returns an axis of numbers, labelled by its edges: `<0.5`, `0.5-0.8`, ..., `>8`."""
     between = (f"{low:g}-{high:g}" for low, high in pairwise(edges))
     return Axis(name, (f"<{edges[0]:g}", *between, f">{edges[-1]:g}"), edges)
 

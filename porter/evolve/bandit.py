@@ -1,4 +1,4 @@
-"""Chooses the proposer that is asked: the one that seems to pay, as often as it may be the best (Thompson sampling)."""
+"""Chooses the proposer to ask: each as often as it is likely to be the best (Thompson sampling)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FADING = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """The knowledge of a proposer before the run: candidates that paid, and that did not, in runs of the category.
+    """What is known of a proposer beforehand: how many candidates paid, and how many did not, in runs of the category.
 
-    So many requests brought a candidate.
+    Each of these counts as a request that brought a candidate.
     """
 
     proposer: str
@@ -25,7 +25,7 @@ class Prior:
 class Bandit:
     """Learns how often a request to a proposer brings a candidate, and how often such a candidate pays.
 
-    One pays that was taken, and is better than what it was made of. What a request is worth is the product.
+    A candidate pays if it was taken, and is better than what it was made of. A request is worth the product.
     """
 
     def __init__(self, arms: Iterable[str], priors: Iterable[Prior] = ()) -> None:
@@ -38,21 +38,21 @@ class Bandit:
                 self._brings.know(prior.proposer, prior.paid + prior.unpaid, 0.0)
 
     def choose(self, arms: Sequence[str], draw: Random) -> str:
-        """One of `arms`; each is drawn for, so that the streams of equal requests stay equal."""
+        """Returns one of `arms`; a number is drawn for each, so that the streams of equal requests stay equal."""
         drawn = {arm: self._pays.drawn(arm, draw) * self._brings.drawn(arm, draw) for arm in arms}
         return max(arms, key=drawn.__getitem__)
 
     def learn(self, arm: str, paid: bool) -> None:
-        """Take in what came of a candidate."""
+        """Learns from the outcome of a candidate."""
         self._pays.learn(arm, paid)
 
     def learn_request(self, arm: str, brought: bool) -> None:
-        """Take in whether a request brought a candidate at all."""
+        """Learns whether a request brought a candidate at all."""
         self._brings.learn(arm, brought)
 
 
 class _Odds:
-    """Successes and failures of each arm, from one of both on; all older ones fade, down to knowing nothing."""
+    """Counts successes and failures of each arm, starting with one of both; older ones fade away."""
 
     def __init__(self, arms: Sequence[str]) -> None:
         self._yes = dict.fromkeys(arms, 1.0)

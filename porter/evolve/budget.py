@@ -1,4 +1,4 @@
-"""Limits how long a search goes on, and tells why it ends."""
+"""Limits how long a search goes on, and says why it ends."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The spending of a search so far, and how long nothing has been better.
+    """What a search has spent so far, and how long nothing has been better.
 
-    `seconds` are those of the journal, not of this machine's clock now: a replayed search ends where it ended.
+    `seconds` are those of the journal, not of this machine's clock: a replayed search ends where it ended.
     """
 
     rounds: int = 0
@@ -22,10 +22,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits on what a search may spend; None is no limit.
+    """The limits on what a search may spend; None means no limit.
 
-    `stale_rounds` is the model of improvement: after that many rounds of which none was better beyond noise, it is no
-    longer expected that one will be. To measure a champion again is part of measuring it, and costs no evaluation here.
+    `stale_rounds` is the model of improvement: after that many rounds without an improvement beyond noise, none is
+    expected any more. Measuring a champion again is part of measuring it, and does not count as an evaluation.
     """
 
     rounds: int = 40
@@ -35,7 +35,7 @@ class Budget:
     stale_rounds: int | None = None
 
     def out_of_time(self, progress: Progress) -> str:
-        """Returns why no more can be evaluated, in the middle of a round, too; empty while it can."""
+        """Returns why no more can be evaluated, even in the middle of a round; empty while more can."""
         if self.seconds is not None and progress.seconds >= self.seconds:
             return f"the {self.seconds:g} seconds are over"
         return ""
@@ -47,11 +47,11 @@ class Budget:
         return ""
 
     def left(self, progress: Progress, proposed: int) -> int | None:
-        """Returns how many more may be proposed where so many wait for evaluation; None where that is not limited."""
+        """Returns how many more may be proposed while `waiting` candidates wait for evaluation; None for no limit."""
         return None if self.evaluations is None else max(0, self.evaluations - progress.evaluations - proposed)
 
     def spent(self, progress: Progress) -> str:
-        """Returns why no other round begins; empty while one can."""
+        """Returns why no further round begins; empty while one can."""
         if progress.rounds >= self.rounds:
             return f"{progress.rounds} of {self.rounds} rounds are done"
         if self.left(progress, 0) == 0:
@@ -62,7 +62,7 @@ class Budget:
 
 
 def _at_most(evaluations: int) -> str:
-    """The rule of three: what never happened in n trials has, with 95 %, a probability below 3 / n."""
+    """Returns the upper bound by the rule of three: what never happened in n trials is rarer than 3 / n, with 95 %."""
     if evaluations < 3:
         return ""
     return f": with 95 % fewer than 1 in {evaluations / 3:.0f} candidates would be"

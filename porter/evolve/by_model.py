@@ -1,4 +1,4 @@
-"""A port that a language model writes where porter has none that is right: it counts only if it is verified.
+"""Lets a language model write a port where porter has no right one: it counts only if it is verified.
 
     a migration that fell short ──▶ question ──▶ candidate ──▶ admitted, executed beside the original, compared
                                        ▲──────── what was wrong with it ────────┘
@@ -43,7 +43,7 @@ _MENDABLE = (Refused, NotBuilt, Crashed, Wrong)  # with anything else there is n
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The `models` that are asked for a port, within so many `tokens`; `tell` hears at once of what they fail to do."""
+    """The `models` that are asked for a port, within that many `tokens`; `tell` hears at once when they fail."""
 
     models: Profile
     tokens: int | None
@@ -51,14 +51,14 @@ class Asking:
 
 
 def needs_model(migration: Migration) -> bool:
-    """Returns whether a model may be asked: there is no right port, and what is right can be told."""
+    """Returns whether a model may be asked: there is no right port, and there is a standard to judge one by."""
     return isinstance(migration.outcome, _MENDABLE)
 
 
 def ported_by_model(
     migration: Migration, options: MigrateOptions, asking: Asking, recording: Path, progress: Progress
 ) -> Migration:
-    """The migration with the first port of a model that is verified; else as it was, with a finding that says so.
+    """Returns the migration with the first verified port of a model; else as it was, with a finding about that.
 
     Questions and answers are kept in the folder `recording`. Raises `MachineError` where a model cannot be asked.
     """
@@ -70,7 +70,7 @@ def ported_by_model(
 
 @dataclass(frozen=True)
 class _Porting:
-    """A source without a right port, what a model is told of it, and how what it writes is judged."""
+    """A source without a right port, what a model is told of it, and how its answers are judged."""
 
     migration: Migration
     options: MigrateOptions
@@ -81,7 +81,7 @@ class _Porting:
 
     @classmethod
     def of(cls, migration: Migration, options: MigrateOptions, progress: Progress) -> _Porting:
-        """`begin` is what porter wrote, whole or not."""
+        """Begins with `begin`, the port that porter wrote, whole or not."""
         made = cls._of_module if migration.of_module else cls._of_cuda
         return made(migration, options, find_backend(migration.target.backend), progress)
 
@@ -121,7 +121,7 @@ class _Porting:
         return cls(migration, options, told, _begin(files_of(Port(written, ())), migration), judge, progress)
 
     def asked(self, agent: Agent) -> Migration:
-        """The migration after so many attempts, or as soon as one is right."""
+        """Returns the migration after the last attempt, or as soon as one is right."""
         current, seen = self.begin, {self.begin.candidate.digest}
         came: list[str] = []
         draw = stream(self.options.seed or 0, _NAME, self.migration.source.path.name)
@@ -149,7 +149,7 @@ class _Porting:
         )
 
     def _judged(self, candidate: Candidate) -> Migration:
-        """The candidate judged as anybody's: by its text, then by what it computes, on inputs drawn anew."""
+        """Judges the candidate as anybody's: by its text, then by its results, on inputs drawn anew."""
         port = port_of(candidate.files, self.migration.source.path.parent)
         deadline = Deadline(self.options.deadline.limit_s)
         options = replace(self.options, deadline=deadline, seed=self.options.seed or 0)
@@ -179,7 +179,7 @@ def _begin(files: tuple[File, ...], migration: Migration) -> Member:
 
 
 def signed(migration: Migration, model: str) -> Migration:
-    """The migration whose verdict says that the port was written by this model; as it is where the name is empty."""
+    """Returns the migration whose verdict names this model as the author; unchanged where the name is empty."""
     if not model:
         return migration
     said = f"written by the language model {model}"

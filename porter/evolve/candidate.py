@@ -1,4 +1,4 @@
-"""A candidate of a search: files, where they come from, and an identity that is their content."""
+"""Defines a candidate of a search: files, where they come from, and an identity that is their content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a candidate: its proposer, its parents by their digests, and in words what was done to them."""
+    """The origin of a candidate: its proposer, the digests of its parents, and in words what was done to them."""
 
     proposer: str
     parents: tuple[str, ...] = ()
@@ -30,8 +30,8 @@ class Origin:
 class Candidate:
     """Files in the language of a target; the first is the one that is called.
 
-    `point` is where it lies in the space of its search, for one that came of a point there; empty for others. The
-    `digest` is the same for the same files, whoever proposed them: 16 hexadecimal digits.
+    `point` is its place in the space of its search, if it came from one; else it is empty. The `digest` is the same for
+    the same files, whoever proposed them: 16 hexadecimal digits.
     """
 
     files: tuple[File, ...]

@@ -1,4 +1,4 @@
-"""Variables and macros of a CUDA source with the tokens of their values, each at its place in the file."""
+"""Lists variables and macros of a CUDA source with the tokens of their values, each at its place in the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_TYPE = frozenset(("return", "else", "new", "case", "goto", "throw", "delete"
 class Declaration:
     """A variable, or a macro without parameters, and its value.
 
-    `inside` is the function that declares it, None for the file; `assigned` whether it gets another value anywhere.
+    `inside` is the function that declares it, None for the file; `assigned` says whether it is set anywhere else.
     """
 
     name: str
@@ -27,18 +27,18 @@ class Declaration:
 
     @property
     def title(self) -> str:
-        """Its name, that of its function before it."""
+        """The variable's name, preceded by its function's."""
         return f"{self.inside.name}.{self.name}" if self.inside else self.name
 
 
 def number_of(declaration: Declaration) -> Token | None:
-    """The number that is its value, where it is nothing else."""
+    """Returns the value, where it is just a number."""
     value = declaration.value
     return value[0] if len(value) == 1 and value[0].kind is TokenKind.NUMBER and value[0].text.isdecimal() else None
 
 
 def declarations(program: Program) -> Iterator[Declaration]:
-    """Those of `program`, in order; of `int a = 1, b = 2` the first."""
+    """Yields the declarations of `program`, in order; of `int a = 1, b = 2` only the first."""
     text = program.source.text
     stream = significant(tokens(text))
     words = [t for t in stream if t.kind is not TokenKind.DIRECTIVE]
@@ -61,7 +61,7 @@ def _macro(directive: Token, text: str) -> Iterator[Declaration]:
 
 
 def _initialiser(words: Sequence[Token], index: int) -> tuple[Token, ...]:
-    """The value of the variable declared at `index`; nothing where none is declared there."""
+    """Returns the value of the variable declared at `index`; nothing where none is declared there."""
     before, name, after = words[index - 1], words[index], words[index + 1]
     typed = before.kind is TokenKind.IDENTIFIER and before.text not in _NO_TYPE
     if name.kind is not TokenKind.IDENTIFIER or not typed:

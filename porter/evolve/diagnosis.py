@@ -1,4 +1,4 @@
-"""Counts what has to move where candidates are scored, and what a candidate moves: numbers for whoever proposes."""
+"""Counts what has to move where candidates are scored, and what a candidate moves: numbers for proposers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AS_NEEDED = 1.03  # times the bytes that must move: no more than rounding and p
 class ScoredSize:
     """A workload at which candidates are scored: each tensor read or written once moves `needed_bytes`.
 
-    `whole` says that the tensors which the call returns are among them, which is not known of every language.
+    `whole` says that the returned tensors are among them, which is not known for every language.
     """
 
     contract: Contract
@@ -32,7 +32,7 @@ class ScoredSize:
 def scored_sizes(
     subject: Subject, backend: Backend, workloads: Iterable[tuple[Contract, Workload]], place: Bench
 ) -> tuple[ScoredSize, ...]:
-    """The workloads with what must move at each; the seed's plan tells how large its results are."""
+    """Returns the workloads with what must move at each; the seed's plan tells how large its results are."""
     found = []
     for contract, workload in workloads:
         cost = subject.cost(backend, subject.seed, contract, workload, place)
@@ -43,7 +43,7 @@ def scored_sizes(
 
 
 def diagnosis(contract: Contract, workload: Workload, cost: Cost) -> str:
-    """Tells what a call launches and moves, against what it has to, with a line for each launch."""
+    """Says what a call launches and moves, and what it has to move, with a line for each launch."""
     needed = _needed(contract, workload) + cost.returned_bytes
     count = len(cost.launches)
     launches = f"{count} launch" if count == 1 else f"{count} launches"
@@ -57,5 +57,5 @@ def diagnosis(contract: Contract, workload: Workload, cost: Cost) -> str:
 
 
 def _needed(contract: Contract, workload: Workload) -> int:
-    """Bytes of the arguments that are read, and of those that are written."""
+    """Returns the bytes of arguments that are read and of those that are written."""
     return used_bytes(contract, workload) + outputs_bytes(contract, workload)

@@ -1,4 +1,4 @@
-"""The border of evaluation: what is asked about a candidate, and all that came of it, as plain versioned data.
+"""The border of evaluation: questions about candidates, and their answers, as plain versioned data.
 
     Evaluators.open(subject) -> Evaluator            the original is built and studied once
     Evaluator.evaluate(program, request) -> Evaluation
@@ -47,10 +47,10 @@ class Program:
 class Problem:
     """Holds all that candidates are evaluated for: no file of the machine that asks is needed.
 
-    `files` are what candidates are `held_to`, which is called `source`: CUDA and the local headers that it includes, by
-    the names that it uses; a Python reference; or a recording, whose bytes are in base64. `contracts` is the text of
-    `contract.toml`, which a user wrote if `is_stated`. `seed` is what scores are relative to. One run of a candidate
-    may use `time_limit_s` seconds of processor time.
+    `files` are what candidates are compared with (`held_to` says how it is called): CUDA and the local headers that it
+    includes, by the names that it uses; a Python reference; or a recording, whose bytes are in base64. `contracts` is
+    the text of `contract.toml`, which a user wrote if `is_stated`. `seed` is what scores are relative to. One run of a
+    candidate may use `time_limit_s` seconds of processor time.
     """
 
     source: str
@@ -68,13 +68,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """One question: what comes of `candidate` for `problem`; both are digests of contents.
+    """One question: how good is `candidate` for `problem`? Both are digests of contents.
 
     `seed` draws the inputs of the judgement. `fidelity` says where it is scored: native or proxy on a device, emulated
-    by a model. What is not evaluated `deadline_s` seconds after it was accepted is not verified. A score whose interval
-    ends below `to_beat` (times the seed's speed) is measured no closer; with `score_first` such a candidate is not
-    proven, either. `repetition` counts how often the same was asked for before: a request with another one is
-    evaluated afresh.
+    by a model. A candidate not evaluated `deadline_s` seconds after it was accepted is not verified. A score whose
+    interval ends below `to_beat` (times the seed's speed) is not measured more closely; with `score_first` such a
+    candidate is not proven either. `repetition` counts how often the same was asked for before: each is evaluated
+    afresh.
     """
 
     problem: str
@@ -95,13 +95,13 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All that came of a candidate.
+    """The whole answer about a candidate.
 
     `outcome` is that of the first entry that is not verified, else of all of them together: with the errors of every
-    workload, the faults of a crash, the findings of a refusal, a compiler's log. Only what is verified has a `score`:
-    `said` tells what it comes of, or why there is none, `times` hold every sample on a device, `costs` what a model
-    says of each workload. `built` is the digest of what the compiler made, where that is known. `environment` has the
-    versions of what executed it. It took `seconds`.
+    workload, the faults of a crash, the findings of a refusal, a compiler's log. Only a verified candidate has a
+    `score`: `said` tells what it is made of, or why there is none, `times` hold every sample on a device, `costs` hold
+    what a model says of each workload. `built` is the digest of what the compiler made, where that is known.
+    `environment` has the versions of what executed it. It took `seconds`.
     """
 
     outcome: Outcome
@@ -130,7 +130,7 @@ class Evaluator(Protocol):
 
     @property
     def device(self) -> str:
-        """Returns the name of the device that times them; empty where a model scores them."""
+        """The name of the device that times candidates; empty where a model scores them."""
         ...
 
     @property
@@ -139,7 +139,7 @@ class Evaluator(Protocol):
         ...
 
     def evaluate(self, program: Program, request: EvaluationRequest) -> Evaluation:
-        """Returns what came of the program that `request` names.
+        """Returns the evaluation of the program that `request` names.
 
         Raises `MachineError` where the machine failed, never for anything a candidate does.
         """
@@ -150,7 +150,7 @@ class Evaluators(Protocol):
     """A place where candidates are evaluated: this machine, or another."""
 
     def open(self, subject: Subject, jobs: int, progress: Progress, *, own: bool) -> AbstractContextManager[Evaluator]:
-        """An evaluator that `jobs` threads may ask at once. With `own` all candidates are porter's own.
+        """Yields an evaluator that `jobs` threads may ask at once. With `own` all candidates are porter's own.
 
         Raises `InputError` where the original itself is unsound, and `MachineError` where nothing scores candidates.
         """
@@ -158,12 +158,12 @@ class Evaluators(Protocol):
 
 
 def digest_of(content: bytes) -> str:
-    """The name of a content: the hexadecimal digits of its SHA-256."""
+    """Returns the name of a content: the hexadecimal digits of its SHA-256."""
     return hashlib.sha256(content).hexdigest()
 
 
 def content_of(record: Problem | Program | EvaluationRequest) -> bytes:
-    """A record as the bytes by whose digest it is named."""
+    """Returns a record as the bytes by whose digest it is named."""
     return encode_portable(record).encode()
 
 

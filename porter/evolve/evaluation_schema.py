@@ -1,6 +1,6 @@
 """The JSON Schema of the evaluation border, made from the types of its records.
 
-It says of JSON what `porter.launch_plan.wire` reads: `python -m porter.evolve.evaluation_schema` prints it.
+It describes the JSON that `porter.launch_plan.wire` reads: `python -m porter.evolve.evaluation_schema` prints it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ATOMS: Mapping[object, Json] = {
 
 
 def schema() -> Json:
-    """The schema of all records of the border; a document is one of those under `oneOf`."""
+    """Returns the schema of all records of the border; a document is one of those under `oneOf`."""
     definitions: dict[str, Json] = {}
     for kind in _BORDER:
         _define(kind, definitions)
@@ -48,7 +48,7 @@ def _reference(kind: type) -> Json:
 
 
 def _define(kind: type, definitions: dict[str, Json]) -> None:
-    """Adds a record, and those that its fields hold."""
+    """Adds a record, and those in its fields."""
     if kind.__name__ in definitions:
         return
     definitions[kind.__name__] = None  # records may hold each other
@@ -68,7 +68,7 @@ def _define(kind: type, definitions: dict[str, Json]) -> None:
 
 
 def _schema(hint: object, definitions: dict[str, Json]) -> Json:
-    """The schema of a field's type."""
+    """Returns the schema of a field's type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return {"anyOf": [_schema(each, definitions) for each in arguments]}

@@ -1,4 +1,4 @@
-"""Candidates evaluated: admitted, executed beside the original, compared, and only then given a score.
+"""Evaluates candidates: admits, executes and compares them, and only then gives a score.
 
 The original is built and studied once. A candidate is judged as `porter verify` judges what anybody may have written.
 """
@@ -56,9 +56,9 @@ MEASURES = {fidelity: measure for measure, fidelity in _MEASURED.items()}
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The score of a right candidate: `said` tells what the score comes of, or why there is none.
+    """The score of a right candidate: `said` tells what the score is made of, or why there is none.
 
-    `built` is the digest of what the compiler made of it, where that is known; `times` and `costs` are those of each
+    `built` is the digest of what the compiler made of it, where that is known; `times` and `costs` are given for each
     workload, where there are any.
     """
 
@@ -84,11 +84,11 @@ class Scorer(Protocol):
 
     @property
     def device(self) -> str:
-        """Returns the name of the device that times candidates; empty where a model scores them."""
+        """The name of the device that times candidates; empty where a model scores them."""
         ...
 
     def score(self, port: Port, to_beat: float) -> Ranked:
-        """Returns how good a port is that computes what the seed does; what is below `to_beat` need not be exact."""
+        """Returns how good a port is that computes what the seed does; a score below `to_beat` need not be exact."""
         ...
 
     def may_win(self, score: Score, to_beat: float) -> bool:
@@ -97,7 +97,7 @@ class Scorer(Protocol):
 
 
 class Examiner(Protocol):
-    """Knows the right answers of one contract; several threads may hold candidates to them."""
+    """Knows the right answers of one contract; several threads may compare candidates with them."""
 
     @property
     def contract(self) -> Contract:
@@ -122,7 +122,7 @@ class _OfOriginal:
         return self.studied.reference.contract
 
     def proof(self, candidates: Candidates) -> Proof:
-        """The port held to the answers of the original."""
+        """Returns the port held to the answers of the original."""
         return judged(self.originals, self.studied, candidates)
 
 
@@ -130,7 +130,7 @@ class _OfOriginal:
 class LocalEvaluator:
     """Evaluates candidates for one subject on this machine; several threads may ask it at once.
 
-    Of candidates that are not to be scored first nothing is timed that was not found right.
+    Unless a candidate is to be scored first, it is only timed once it was found right.
     """
 
     subject: Subject
@@ -147,7 +147,7 @@ class LocalEvaluator:
 
     @property
     def device(self) -> str:
-        """Returns the name of the device that times them; empty where a model scores them."""
+        """The name of the device that times candidates; empty where a model scores them."""
         return self.scorer.device
 
     def evaluate(self, program: Program, request: EvaluationRequest) -> Evaluation:
@@ -187,7 +187,7 @@ class LocalEvaluator:
 
 @contextmanager
 def local_evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: int = 1) -> Iterator[LocalEvaluator]:
-    """An evaluator of `subject`, that `jobs` may ask at once.
+    """Yields an evaluator of `subject` that `jobs` threads may ask at once.
 
     Raises `InputError` where what the judge draws shows the original itself unsound.
     """
@@ -203,7 +203,7 @@ def local_evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: 
 
 @contextmanager
 def _of_cuda(subject: Subject, place: Bench, progress: Progress) -> Iterator[tuple[Examiner, ...]]:
-    """The original, built and studied."""
+    """Yields the original, built and studied."""
     options, original = subject.options, subject.original
     headers = [header for _, header in original.headers]
     judging = Judging(options.seed or 0, options.sizes, options.draws_edges)
@@ -216,7 +216,7 @@ def _of_cuda(subject: Subject, place: Bench, progress: Progress) -> Iterator[tup
 
 @contextmanager
 def _of_standard(subject: Subject, place: Bench, progress: Progress) -> Iterator[tuple[Examiner, ...]]:
-    """A Python reference, or a recording, asked for its answers."""
+    """Yields a Python reference, or a recording, asked for its answers."""
     del place
     with opened(subject.path, subject.options) as standard:
         progress(f"asking {subject.path.name}")
@@ -227,7 +227,7 @@ def _of_standard(subject: Subject, place: Bench, progress: Progress) -> Iterator
 
 
 def scored(candidate: Candidate, evaluation: Evaluation, apart: Traits) -> Scored:
-    """Returns what a search is told of an evaluation; its candidates are told `apart` by these traits."""
+    """Returns what a search is told of an evaluation; the archive sorts its candidates by the traits `apart`."""
     outcome = evaluation.outcome
     if not isinstance(outcome, Verified):
         told = failed(candidate, outcome)
@@ -245,7 +245,7 @@ def failed(candidate: Candidate, outcome: Outcome) -> Scored:
 
 
 def _by_names(outcome: Outcome) -> Outcome:
-    """Returns the outcome, in which files are names: what this machine calls them, and their texts, are no news."""
+    """Returns the outcome with plain file names: paths on this machine, and texts of files, are left out."""
     if not isinstance(outcome, Refused):
         return outcome
     named = (replace(one, source=one.source and Source(Path(one.source.path.name), "")) for one in outcome.broken)
@@ -253,7 +253,7 @@ def _by_names(outcome: Outcome) -> Outcome:
 
 
 def _sound(originals: Originals, contract: Contract, built: Built, progress: Progress) -> Studied:
-    """The original's answers to the contract's workloads, and to what the judge draws besides."""
+    """Returns the original's answers to the contract's workloads, and to what the judge draws besides."""
     studied = originals.study(contract, built, progress)
     if isinstance(studied, Unproven):
         raise InputError(f"{contract.name}: nothing can be improved: {studied.because}")
@@ -261,7 +261,7 @@ def _sound(originals: Originals, contract: Contract, built: Built, progress: Pro
 
 
 def _uncompiled(found: Candidates) -> Candidates:
-    """`found`, not compiled once its answers are right: what has a score was, and the best is for every device."""
+    """Returns `found`, not to be compiled after its answers: a scored candidate was compiled, the best one will be."""
     return tuple(replace(one, compiled=tuple) for one in found) if isinstance(found, tuple) else found
 
 
@@ -272,10 +272,10 @@ def _not_compiled(ported: Sequence[Candidates]) -> NotBuilt | None:
 
 
 def port_of(files: Sequence[File], folder: Path) -> Port:
-    """A candidate's files as a port, in `folder`."""
+    """Returns a candidate's files as a port, in `folder`."""
     return Port(tuple(PortedFile(f.name, f.text, Source(folder / f.name, f.text)) for f in files), ())
 
 
 def files_of(port: Port) -> tuple[File, ...]:
-    """A port's files as a candidate's."""
+    """Returns a port's files as a candidate's."""
     return tuple(File(file.name, file.text) for file in port.files)

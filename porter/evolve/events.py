@@ -40,7 +40,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """The budget that may be spent from now on, counted from the beginning."""
+    """The budget that may be spent, counted from the beginning of the search."""
 
     budget: Budget
 
@@ -58,12 +58,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """So late it is: nothing happened but that time passed, which may end the search."""
+    """So much time has passed: nothing else happened, but this may end the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The answer to request `step`, less what was known already or cannot be kept as files."""
+    """The answer to request `step`, without candidates that were known or cannot be kept as files."""
 
     step: int
     round: int
@@ -79,7 +79,7 @@ class Proposed:
 class Told:
     """The outcome of a candidate that was proposed or doubted.
 
-    It is the one that was so before all others that are not told of, except where a search keeps candidates in flight.
+    Outcomes come in the order of proposals, except where a search keeps candidates in flight.
     """
 
     scored: Scored
@@ -90,7 +90,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """The best of all is new, and is to be measured again: of many measured, the best was lucky, too."""
+    """The best of all is new, and will be measured again: the best of many measurements was lucky, too."""
 
     digest: str
 
@@ -104,7 +104,7 @@ class Migrated:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A round is complete: so many candidates were evaluated in it, and `best` is the best of all, worth `factor`."""
+    """A round is complete: `evaluated` candidates belong to it, and `best` is the best of all, worth `factor`."""
 
     round: int
     evaluated: int = 0
@@ -116,7 +116,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The search is over: because the budget is spent, nothing more is proposed, or it was interrupted."""
+    """The search is over: the budget is spent, nothing more is proposed, or it was interrupted."""
 
     because: str
 

@@ -1,4 +1,4 @@
-"""The axes on which kernels differ in how they work, whatever their language: what a backend's features count in."""
+"""Names the axes on which kernels differ in how they work, in any language: a backend's features count on these."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from porter.evolve.axis import Axis
 
 
 class Memory(IntEnum):
-    """The way in which a kernel gets at its data: the highest that applies."""
+    """How a kernel gets at its data: the highest that applies."""
 
     PLAIN = 0  # an access an element
     WIDE = 1  # several neighbouring elements an access
@@ -17,7 +17,7 @@ class Memory(IntEnum):
 
 
 class Parallel(IntEnum):
-    """The way in which the work is cut: the highest that applies."""
+    """How the work is divided: the highest that applies."""
 
     ELEMENT = 0  # lanes work for themselves, once
     LOOP = 1  # lanes work for themselves, in turns
@@ -26,7 +26,7 @@ class Parallel(IntEnum):
 
 
 class Family(IntEnum):
-    """The kind of what is computed: the highest that applies."""
+    """The kind of computation: the highest that applies."""
 
     MAP = 0
     REDUCTION = 1
@@ -42,5 +42,5 @@ AXES = (
 
 
 def cell(memory: Memory, parallel: Parallel, family: Family) -> tuple[int, ...]:
-    """The coordinates on AXES."""
+    """Returns the coordinates on AXES."""
     return int(memory), int(parallel), int(family)

@@ -1,4 +1,4 @@
-"""Puts what a search found in the place of the port that it began with: proven as a port is, and timed beside that."""
+"""Replaces the port that a search began with by the one it found: proven as a port is, and timed beside the old one."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SEARCHED = "is the best that the search found"
 def finished(
     migration: Migration, improved: Improved | None, options: MigrateOptions, progress: Progress
 ) -> tuple[Migration, Improved | None]:
-    """The migration with the best candidate for its port, which is proven and timed: what is said is said of it.
+    """Returns the migration with the best candidate as its port, proven and timed, and says how that went.
 
-    Where nothing is better, or that is not found right, the port stays; of the latter `improved` says so.
+    The port stays where nothing is better, or where the best is not found right, which `improved` then says.
     """
     if improved is None or improved.best is None or not improved.is_better:
         return _timed(migration, None, options, progress), improved
@@ -46,7 +46,7 @@ def finished(
 
 
 def _held(migration: Migration, improved: Improved, options: MigrateOptions, progress: Progress) -> Migration:
-    """The best candidate held to the original, as anybody's would be."""
+    """Compares the best candidate with the original, as anybody's would be."""
     assert improved.best is not None
     sources = {file.name: file.source for file in migration.files}
     files = tuple(
@@ -61,7 +61,7 @@ def _held(migration: Migration, improved: Improved, options: MigrateOptions, pro
 
 
 def _timed(migration: Migration, seed: Port | None, options: MigrateOptions, progress: Progress) -> Migration:
-    """With times, where they are wanted; beside those of `seed`, where it is another port."""
+    """Returns it with times, where they are wanted: beside those of `seed`, where that is another port."""
     if not options.timed:
         return migration
     original = original_side(migration.program, options.include_dirs, options.defines)
@@ -91,7 +91,7 @@ class _Beside:
 
 
 def _joined(rivals: Rivals | str, seed: Timed | None) -> Rivals | str:
-    """With the seed last: the first is the measure."""
+    """Returns the rivals with the seed last: the first is the measure."""
     if isinstance(rivals, str) or seed is None:
         return rivals
     return replace(rivals, baselines={**rivals.baselines, SEED: seed})

@@ -1,6 +1,6 @@
-"""Candidates from the formula of a source: the schedules worth a try in their order, then those around the best so far.
+"""Proposes candidates from a source's formula: the schedules worth a try in order, then some around the best so far.
 
-It keeps nothing: what was tried is in the request, and each note is a schedule in words, of which no two are alike.
+It keeps no state: the request says what was tried, and each note is a schedule in words, of which no two are alike.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class FormulaProposer:
         self._words = {str(schedule): schedule for schedule in formula.all_schedules}
 
     def propose(self, request: Request) -> Sequence[Candidate]:
-        """At most `count` candidates that the search has not seen; none where all have been tried."""
+        """Returns at most `count` candidates that the search has not seen; none once all have been tried."""
         own = [member for member in request.history if member.candidate.origin.proposer == NAME]
         tried = {member.candidate.origin.note for member in own}
         found: dict[str, Candidate] = {}
@@ -61,7 +61,7 @@ class FormulaProposer:
 
 
 def _distance(one: Schedule, other: Schedule) -> float:
-    """Returns how many steps lie between two schedules: extents are doubled, other choices made otherwise."""
+    """Returns how many steps lie between two schedules: each doubled extent or different choice is a step."""
     if one.algorithm is not other.algorithm:
         return float("inf")
     extents = (

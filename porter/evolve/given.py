@@ -1,4 +1,4 @@
-"""A search that begins with a candidate of anybody's, which was verified against whatever answers for it.
+"""Searches from a candidate that anybody may have written, and that was verified against its standard.
 
 porter.evaluate.verify ──▶ Verdict ──▶ Beginning ──▶ porter.evolve.run.improve ──▶ Improved ──▶ the best as files
 """
@@ -31,7 +31,7 @@ from porter.registry import find_backend
 
 @dataclass(frozen=True)
 class Given:
-    """A candidate, its files as `port`, and what it is held `against`."""
+    """A candidate with its files as `port`, and the standard it is compared with, `against`."""
 
     candidate: Path
     port: Port
@@ -54,7 +54,7 @@ class Given:
         return _verdict_within(self.port, self.against, self.options, progress)
 
     def searched(self, verdict: Verdict, wanted: SearchOptions, run: Path, progress: Progress) -> Better:
-        """Search from it, which the `verdict` says is right, in the folder `run`; the best is judged as it was."""
+        """Searches from it, which the `verdict` says is right, in the folder `run`; judges the best in the same way."""
         improved = improve(_beginning(self, verdict), replace(self.options, seed=None), wanted, run, progress)
         if improved.best is None or not improved.is_better:
             return Better(improved, verdict, ())
@@ -74,7 +74,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Better:
-    """The outcome of a search: the `verdict` on its best, and the `files` of that where it is better than the seed."""
+    """The outcome of a search: the `verdict` on its best, and that one's `files` where it is better than the seed."""
 
     improved: Improved
     verdict: Verdict
@@ -113,7 +113,7 @@ def _verdict_within(port: Port, against: Path, options: MigrateOptions, progress
 
 
 def _files_of(standard: Standard, options: MigrateOptions) -> Mapping[str, bytes]:
-    """The files that a search is about whose candidates are held to no CUDA, by their names."""
+    """Returns the files, by their names, that a search is about whose standard is not CUDA."""
     path = standard.source.path
     contracts = tuple(_scored(contract, standard, options) for contract in standard.contracts())
     return {path.name: path.read_bytes(), CONTRACT: dumps(contracts).encode()}

@@ -1,4 +1,4 @@
-"""Several archives in a ring: what is good in one comes to its neighbour now and then, never all at once."""
+"""Several archives in a ring: good candidates reach the neighbour now and then, never all at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from porter.evolve.proposer import Member
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An elite that was shown to the next island, and what that made of it."""
+    """An elite that was shown to the next island, and that island's decision."""
 
     source: int
     target: int
@@ -35,7 +35,7 @@ class Islands:
         return max(tops, key=lambda top: (rank(top), -self._arrival[top.scored.digest]), default=None)
 
     def add(self, member: Member, island: int | None) -> Decision:
-        """Show a candidate to an island, or to all: then it is the first one's decision, of which all are copies.
+        """Shows a candidate to an island, or to all: then the first one decides, and all others are copies of it.
 
         Raises:
             ValueError: its score is of another measure than those of other islands, or its cell lies outside.
@@ -49,7 +49,7 @@ class Islands:
         return decisions[0]
 
     def measured_again(self, member: Member) -> Decision:
-        """Take an elite's new outcome wherever it is one; the decision is that of the first such island."""
+        """Replaces an elite's outcome wherever it is one; the decision is that of the first such island."""
         digest = member.scored.digest
         holding = [
             archive
@@ -60,7 +60,7 @@ class Islands:
         return decisions[0] if decisions else Decision(Added.NO, "no elite")
 
     def migrate(self, share: float) -> tuple[Move, ...]:
-        """Show the top `share` of each island, at least one, to the next; nothing is evaluated again."""
+        """Shows the top `share` of each island, at least one, to the next; nothing is evaluated again."""
         count = len(self.archives)
         if count == 1:
             return ()

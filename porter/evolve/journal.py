@@ -1,7 +1,7 @@
 """A run's folder: its journal, append-only, and the store of what its lines name.
 
-A line is written at once. Of a process that was killed, or a disk that was full, the last may be cut short: it is not
-read, and taken off before the next is written, for what it told follows again from those before.
+A line is written at once. After a crash, or on a full disk, the last line may be cut short: it is not read, and is
+removed before the next is written; what it said follows again from the lines before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Entry:
 
 
 def entries(folder: Path) -> Iterator[Entry]:
-    """The whole lines of a run.
+    """Yields the whole lines of a run.
 
     Raises:
         InputError: the folder holds no run, one of another version, or a line that says nothing.
@@ -61,7 +61,7 @@ def _check_head(folder: Path, entry: Entry) -> None:
 
 
 def _check_version(folder: Path, raw: bytes) -> None:
-    """Before anything else of the line is read: what it has besides is that version's."""
+    """Checks the version before anything else of the line is read, since everything else depends on it."""
     try:
         head = json.loads(raw)
     except ValueError:
@@ -74,14 +74,14 @@ def _check_version(folder: Path, raw: bytes) -> None:
 
 
 class Journal:
-    """Writes lines to a run's folder, alone."""
+    """Writes lines to a run's folder, as the only process."""
 
     def __init__(self, folder: Path, descriptor: int) -> None:
         self._lines = Lines(Store(folder))
         self._descriptor = descriptor
 
     def write(self, event: Event, seconds: float) -> None:
-        """Append a line. At the end of a round it is on the disk, and all before it, when this returns."""
+        """Appends a line. At the end of a round it is on the disk, with all lines before it, when this returns."""
         rest = memoryview(self._lines.written(Line(event, seconds)))
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
@@ -91,7 +91,7 @@ class Journal:
 
 @contextmanager
 def journal(folder: Path) -> Iterator[Journal]:
-    """The journal of a run, new or old, for writing at its end.
+    """Yields the journal of a run, new or old, for appending.
 
     Raises:
         UsageError: another process writes to it.

@@ -1,8 +1,8 @@
-"""Candidates where all that was measured leads to expect the most: Gaussian process regression (kriging) on a space.
+"""Proposes the candidates that measurements make most promising: Gaussian process regression (kriging) on a space.
 
-The logarithm of the factor is taken for a random function of the point that differs little where points differ little;
-how much a knob matters is fitted to what was measured. What is proposed has the greatest expected improvement
-(Jones et al. 1998), times a probability that it will be right: a mild one, fitted to all knobs at once.
+The logarithm of the factor is modelled as a random function of the point that differs little where points differ
+little; how much a knob matters is fitted to the measurements. The proposal has the greatest expected improvement (Jones
+et al. 1998), times a probability that it will be right: a mild one, fitted to all knobs at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_MEMBERS = 250  # the newest; the work grows with the cube
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Points, whether they were right, and for those that were the logarithm of the factor and its variance."""
+    """Points, whether they were right, and for right ones the logarithm of the factor and its variance."""
 
     places: Array
     right: NDArray[np.bool_]
@@ -43,7 +43,7 @@ class _Measured:
 
 
 class KrigingProposer:
-    """Proposes points of one space; it keeps nothing."""
+    """Proposes points of one space; it keeps no state."""
 
     name = NAME
 
@@ -51,7 +51,7 @@ class KrigingProposer:
         self._space = space
 
     def propose(self, request: Request) -> Sequence[Candidate]:
-        """At most `count` candidates that the search has not seen, those first of which the most is expected."""
+        """Returns at most `count` candidates that the search has not seen, the most promising ones first."""
         random = Random(request.seed)
         known = self._known(request.history)
         tops = sorted((m for m in known if m.scored.score), key=_factor, reverse=True)[:_TOPS]
@@ -70,12 +70,12 @@ class KrigingProposer:
         return tuple(found.values())
 
     def _known(self, history: Sequence[Member]) -> list[Member]:
-        """The newest points of the space, in the order in which they were evaluated."""
+        """Returns the newest points of the space, in the order in which they were evaluated."""
         points = (m for m in reversed(history) if self._space.knobs and self._space.legal(m.candidate.point))
         return list(islice(points, _MOST_MEMBERS))[::-1]
 
     def _pool(self, tops: Sequence[Point], known: set[tuple[Value, ...]], random: Random) -> list[Point]:
-        """Points that were not evaluated: all around the best, some further off, and some anywhere."""
+        """Returns points that were not evaluated: all around the best, some further off, and some anywhere."""
         drawn = [self._space.mutated(random.choice(tops), random) for _ in range(_DRAWN)]
         anywhere = [self._space.sample(random) for _ in range(_ANYWHERE)]
         near = [point for top in tops for point in self._space.neighbours(top)]
@@ -105,7 +105,7 @@ def _alike(one: Point, other: Point) -> int:
 
 
 def _places(knobs: Sequence[Knob], points: Sequence[Point]) -> Array:
-    """Points x (2 x knobs): the place of a number among its knob's numbers, 0 to 1; and which word it is, or none."""
+    """Returns points x (2 x knobs): the place of a number among its knob's numbers, 0 to 1; and its word, or none."""
     rows = []
     for point in points:
         numbers = [_number(knob, point[knob.name]) for knob in knobs]
@@ -120,7 +120,7 @@ def _number(knob: Knob, value: Value) -> float:
 
 
 def _distances(one: Array, other: Array, knobs: int) -> Array:
-    """Knobs x points x points: between numbers how far they are apart, between words 0 or 1."""
+    """Returns knobs x points x points: how far numbers are apart, and 0 or 1 between words."""
     apart: Array = np.empty((knobs, len(one), len(other)))
     for knob in range(knobs):
         numbers = np.abs(np.subtract.outer(one[:, knob], other[:, knob]))
@@ -141,7 +141,7 @@ def _measured(knobs: Sequence[Knob], known: Sequence[Member]) -> _Measured:
 
 
 def _expected(measured: _Measured, pool: Array, knobs: int) -> Array:
-    """Returns what is expected of each point of the pool; of any scale."""
+    """Returns what is expected of each point of the pool, on any scale."""
     right = measured.places[measured.right]
     spread = max(float(measured.logs.std()), 1e-6)
     logs = (measured.logs - measured.logs.mean()) / spread
@@ -164,7 +164,7 @@ def _expected(measured: _Measured, pool: Array, knobs: int) -> Array:
 
 
 def _alikeness(distances: Array, scales: Array) -> Array:
-    """The correlation of what two points are worth: a product over knobs, each of which may turn sharply."""
+    """Returns the correlation of what two points are worth: a product over knobs, each of which may turn sharply."""
     alike: Array = np.exp(-_apart(distances, scales))
     return alike
 
@@ -174,7 +174,7 @@ def _apart(distances: Array, scales: Array) -> Array:
 
 
 def _fitted(distances: Array, logs: Array, noise: Array) -> Array:
-    """The scale of each knob that makes what was measured most likely, one knob after the other.
+    """Returns the scale of each knob that makes the measurements most likely, fitted one knob after the other.
 
     A knob is tried once more only where another one changed since: the answer would be the same.
     """
@@ -194,10 +194,10 @@ def _fitted(distances: Array, logs: Array, noise: Array) -> Array:
 
 
 def _likelihood(apart: Array, logs: Array, noise: Array) -> float:
-    """The logarithm of how likely what was measured is, where points are so far `apart`.
+    """Returns the log-likelihood of the measurements, where points are that far `apart`.
 
-    The last row of the factor solves for `logs`: they are the last row of the matrix, whose corner only has to be
-    large enough. To solve by itself took a third of a proposal's time.
+    The last row of the factor solves for `logs`: they are the last row of the matrix, whose corner only has to be large
+    enough. Solving separately took a third of a proposal's time.
     """
     count = len(logs)
     whole = np.empty((count + 1, count + 1))
@@ -211,7 +211,7 @@ def _likelihood(apart: Array, logs: Array, noise: Array) -> float:
 
 
 def _predicted(within: Array, toward: Array, logs: Array, noise: Array) -> tuple[Array, Array]:
-    """Means and standard deviations at points with the correlations `toward` to those that were measured."""
+    """Returns means and standard deviations at points with the correlations `toward` to the measured ones."""
     factor = np.linalg.cholesky(within + np.diag(noise))
     solved = np.linalg.solve(factor, toward.T)
     means: Array = solved.T @ np.linalg.solve(factor, logs)
@@ -219,7 +219,7 @@ def _predicted(within: Array, toward: Array, logs: Array, noise: Array) -> tuple
 
 
 def _improvement(gains: Array, deviations: Array) -> Array:
-    """The expectation of how much each exceeds what is best so far, where that is anything."""
+    """Returns the expected improvement of each over the best so far, if there is a best."""
     normal = NormalDist()
     standard = gains / deviations
     return np.array(

@@ -1,4 +1,4 @@
-"""Events as lines of JSON, and back: canonical, so that equal events are equal bytes."""
+"""Writes events as lines of JSON and reads them back: canonical, so that equal events are equal bytes."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ Plain = Any  # what JSON can hold; its shape is checked by the types of the fiel
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An event, and how many seconds after the search began it happened: the time at which it did not run left out."""
+    """An event, and how many seconds after the search began it happened, without pauses of the search."""
 
     event: Event
     seconds: float
 
 
 class Lines:
-    """Writes and reads lines, of which the long parts lie in a store: those of a line are kept before it is made."""
+    """Writes and reads lines whose long parts lie in a store: those of a line are kept before it is made."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def written(self, line: Line) -> bytes:
-        """The line, with its end."""
+        """Returns the line, with its end."""
         kind = type(line.event).__name__.lower()
         plain = {"event": kind, "seconds": line.seconds, **self._fields(line.event)}
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return text.encode() + b"\n"
 
     def read(self, raw: bytes) -> Line:
-        """Returns what `written` made a line of.
+        """Returns the line that `written` wrote.
 
         Raises:
-            InputError: it is none of this version, or what it names is not in the store.
+            InputError: it is of another version, or something it names is not in the store.
         """
         try:
             plain = json.loads(raw)

@@ -1,4 +1,4 @@
-"""This machine as a place where candidates are evaluated: timed where it has a device, else scored by a model."""
+"""Evaluates candidates on this machine: with times where it has a device, else with scores by a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ThisMachine:
 
     @contextmanager
     def open(self, subject: Subject, jobs: int, progress: Progress, *, own: bool) -> Iterator[LocalEvaluator]:
-        """An evaluator that `jobs` threads may ask at once. With `own` candidates are porter's, and share a process.
+        """Yields an evaluator that `jobs` threads may ask. With `own` candidates are porter's and share a process.
 
         Raises `InputError` where the original itself is unsound, and `MachineError` where nothing scores candidates.
         """
@@ -36,10 +36,10 @@ class ThisMachine:
 
 @contextmanager
 def scorer_of(subject: Subject, backend: Backend, *, own: bool) -> Iterator[Scorer]:
-    """Times where there is a device, else modelled costs; these, too, of what is held to a recording, which has no
-    answers at the sizes of a device.
+    """Yields a scorer by times where there is a device, else by modelled costs.
 
-    With `own` the candidates are porter's, and share a process; else each has one.
+    Candidates of a recording are modelled too: it has no answers at the sizes of a device. With `own` the candidates
+    are porter's, and share a process; else each has one.
     """
     if missing_device() or subject.held_to is HeldTo.RECORDING:
         with modelled_scorer(subject, backend) as modelled:

@@ -1,4 +1,4 @@
-"""Candidates of a search evaluated, `jobs` at once, while slow proposers answer."""
+"""Evaluates the candidates of a search, `jobs` at once, while slow proposers answer."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Ask = Callable[[Search, Candidate], Callable[[], Scored]]  # called by one threa
 
 @dataclass(frozen=True)
 class CandidateJudge:
-    """Asks an evaluator about candidates, and says what of its answer counts for a search.
+    """Asks an evaluator about candidates, and passes on what counts for a search.
 
-    `seed` draws the inputs of all judgements; candidates are told `apart` by these traits. What the proposers in
-    `score_first` write is porter's own, from a formula that was compared with the original: it is scored first, and
-    what is not better than the best is not proven.
+    `seed` draws the inputs of all judgements; candidates are told `apart` by these traits. The proposers in
+    `score_first` write porter's own candidates, from a formula that was compared with the original: they are scored
+    first, and only proven if they beat the best.
     """
 
     evaluator: Evaluator
@@ -56,7 +56,7 @@ class CandidateJudge:
 
 
 def evaluate_all(search: Search, ask: Ask, jobs: int, progress: Progress) -> None:
-    """Evaluate until it is over, several candidates at once; they count in the order in which they were proposed."""
+    """Evaluates several candidates at once until the search is over; they count in the order of proposals."""
     with ThreadPoolExecutor(jobs) as pool:
         flying: set[Future[Scored]] = set()
         while not search.ended:
@@ -70,7 +70,7 @@ def evaluate_all(search: Search, ask: Ask, jobs: int, progress: Progress) -> Non
 
 
 def _wait(flying: set[Future[Scored]], search: Search) -> None:
-    """Until a candidate is evaluated, or a question answered; for an answer no longer than the search may take."""
+    """Waits until a candidate is evaluated or a question answered, the latter only as long as the search may last."""
     waited: set[Future[Any]] = {*flying, *search.questions}
     if waited and not search.ended:
         wait(waited, search.seconds_left if search.questions else None, FIRST_COMPLETED)

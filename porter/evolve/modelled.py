@@ -1,4 +1,4 @@
-"""Scores where no device is: a backend's model of its target says what candidates cost. That ranks, and is no time."""
+"""Scores candidates without a device: a backend's model of its target says what they cost. A cost is not a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_COST = "{}, and the cost model of {} has no answer: {}"
 
 @dataclass(frozen=True)
 class ModelledScorer:
-    """Holds the cost of a candidate against the seed's, at each of `workloads`."""
+    """Compares the cost of a candidate with the seed's, at each of `workloads`."""
 
     subject: Subject
     backend: Backend
@@ -37,7 +37,7 @@ class ModelledScorer:
     device = ""
 
     def score(self, port: Port, to_beat: float = 1.0) -> Ranked:  # noqa: ARG002 - all its scores are exact
-        """The geometric mean over all workloads of the seed's cost over the candidate's."""
+        """Returns the geometric mean over all workloads of the seed's cost over the candidate's."""
         costs = _costs(self.subject, port, self.backend, self.planning, self.workloads)
         if isinstance(costs, str):
             return Ranked(None, f"no cost: {costs}")
@@ -48,13 +48,13 @@ class ModelledScorer:
         return Ranked(Score(Measure.MODELLED, factor, factor, factor), said, built, costs=costs)
 
     def may_win(self, score: Score, to_beat: float) -> bool:  # noqa: ARG002 - a model ranks, and decides nothing
-        """Returns True: without times everything is proven, in whichever order it comes."""
+        """Returns True: without times every candidate is proven, in whatever order it comes."""
         return True
 
 
 @contextmanager
 def modelled_scorer(subject: Subject, backend: Backend) -> Iterator[ModelledScorer]:
-    """A scorer by the model of `backend`. Raises `MachineError` where that says nothing about the seed."""
+    """Yields a scorer by the model of `backend`. Raises `MachineError` where that says nothing about the seed."""
     options, workloads = subject.options, subject.workloads
     with bench(options.cache, options.time_limit_s) as place:
         costs = _costs(subject, subject.seed, backend, place, workloads) if workloads else "there are no sizes"

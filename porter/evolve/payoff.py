@@ -1,4 +1,4 @@
-"""Counts what proposers, and each of their rules, made of what they were asked for."""
+"""Counts what proposers, and each of their rules, achieved with their requests."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _TURNED = re.compile(r"(?:^|, )(\S+): .+? -> ")
 
 @dataclass(frozen=True, slots=True)
 class Payoff:
-    """Candidates of one proposer and note: how many there were, and what they gained.
+    """The candidates of one proposer and note: how many there were, and what they gained.
 
-    `duplicates` were known already and `malformed` no files that can be kept: neither was evaluated, nor has a note.
-    A language model answered `questions` for it, with `tokens` read and written, for `cost` by the prices given.
+    `duplicates` were known already and `malformed` ones cannot be kept as files: neither was evaluated or has a note. A
+    language model answered `questions` for it, with `tokens` read and written, which cost `cost` by the given prices.
     `paid` were taken and better than the best of their parents; `gain` is the sum of the binary logarithms of these
-    factors. `champions` were the best of all when they came.
+    factors. `champions` were the best of all at their time.
     """
 
     proposer: str
@@ -46,7 +46,7 @@ class Payoff:
 class Ledger:
     """Payoffs by proposer and note, in the order in which they first appear.
 
-    `remarks` counts what else models brought: tries that failed, replies of no use, refusals, each with its proposer.
+    `remarks` counts the other results of models: failed tries, useless replies, refusals, each with its proposer.
     """
 
     def __init__(self) -> None:
@@ -55,14 +55,14 @@ class Ledger:
 
     @property
     def rows(self) -> tuple[Payoff, ...]:
-        """One for each proposer and note."""
+        """The payoffs, one for each proposer and note."""
         return tuple(self._rows.values())
 
     def _row(self, proposer: str, note: str) -> Payoff:
         return self._rows.get((proposer, note)) or Payoff(proposer, note)
 
     def proposed(self, proposer: str, notes: Iterable[str], duplicates: int, malformed: int, account: Account) -> None:
-        """Count what came of a request."""
+        """Counts the answer to a request."""
         self.remarks.update((proposer, each.reply) for each in account.exchanges if not each.prompt)
         asked = self._row(proposer, "")
         self._rows[proposer, ""] = replace(
@@ -82,7 +82,7 @@ class Ledger:
             )
 
     def told(self, proposer: str, note: str, *, verified: bool, added: Added, factor: float, champion: bool) -> None:
-        """Count an outcome; `factor` is the score over that of the best parent, 0 where there is none."""
+        """Counts an outcome; `factor` is the score over that of the best parent, 0 where there is none."""
         row = self._row(proposer, note)
         paid = bool(added) and factor > 1
         self._rows[proposer, note] = replace(
@@ -96,17 +96,17 @@ class Ledger:
 
 
 def by_proposer(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
-    """The same, summed over notes."""
+    """Returns the payoffs summed over notes."""
     return _summed(replace(row, note="") for row in rows)
 
 
 def by_rule(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
-    """The same, summed over all that one rule did wherever: an intent's kind, a rewrite, a kind of knob."""
+    """Returns the payoffs summed over everything one rule did: an intent's kind, a rewrite, a kind of knob."""
     return _summed(replace(row, note=rule_of(row.note)) for row in rows if row.note)
 
 
 def rule_of(note: str) -> str:
-    """The rule that a note says was followed; empty where it is in somebody's own words.
+    """Returns the rule that a note names; empty where it is free text.
 
     `intent 3, wider tiles: ...` is of an intent, `kernel.width: 64 -> 128, ...` of knobs, `division by reciprocal: ...`
     of a rewrite.
@@ -120,7 +120,7 @@ def rule_of(note: str) -> str:
 
 
 def _summed(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
-    """One for each proposer and note."""
+    """Returns one payoff for each proposer and note."""
     sums: dict[tuple[str, str], Payoff] = {}
     for row in rows:
         key = row.proposer, row.note
@@ -144,9 +144,7 @@ def _summed(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
 
 
 def priors(rows: Iterable[Payoff]) -> tuple[Prior, ...]:
-    """Returns what runs taught of their proposers, for a run of the same category of operators: as if of 20
-    candidates.
-    """
+    """Returns what runs taught about their proposers, for a run of the same category: weighted as 20 candidates."""
     known = [row for row in by_proposer(rows) if row.proposed]
     weights = (min(1.0, _MOST_PRIOR / row.proposed) for row in known)
     return tuple(

@@ -1,4 +1,4 @@
-"""The space of a port: sizes that its source fixes, and what the backend can turn in what it made of that."""
+"""Builds the space of a port: sizes that its source fixes, and what the backend can turn in the port."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _Files = tuple[PortedFile, ...]
 
 
 def space_of_port(backend: Backend, original: Side, target: Target) -> Space:
-    """The points around what `backend` makes of `original`, whose port is the seed.
+    """Returns the points around what `backend` makes of `original`, whose port is the seed.
 
     A point's files are the port of the source with the sizes of the point, tuned as it says; None where less of that
-    source is ported than of the original, or it cannot be tuned so.
+    source is ported than of the original, or the tuning does not fit it.
     """
     known = sizes(original.program, target)
     taken = {size.knob.name for size in known}
@@ -35,14 +35,14 @@ def space_of_port(backend: Backend, original: Side, target: Target) -> Space:
 
 
 def space_of_files(backend: Backend, files: Sequence[File], target: Target) -> Space:
-    """The points around a candidate that anybody may have written: what the backend can turn in its text."""
+    """Returns the points around a candidate that anybody may have written: what the backend can turn in its text."""
     given = tuple(PortedFile(f.name, f.text, Source(Path(f.name), f.text)) for f in files)
     return Space(backend.knobs(given, target), lambda point: _plain(backend.tuned(given, point, target)))
 
 
 @dataclass(frozen=True)
 class _Lowering:
-    """Points to files. Ports are kept by their source, since most points differ in what the backend turns."""
+    """Turns points into files. Keeps ports by their source, since most points differ in what the backend turns."""
 
     backend: Backend
     original: Side

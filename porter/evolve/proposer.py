@@ -1,4 +1,4 @@
-"""Defines the protocol of all that propose: a walk through a space of schedules, rewriting, a model, a plan."""
+"""Defines the protocol of all proposers: a walk through a space of schedules, rewriting, a model, a plan."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ class Member:
 class Request:
     """A request to a proposer for `count` candidates, with all that a choice may depend on.
 
-    `parents` are right ones: first the one that was drawn to be made better, then the best others, then those of other
-    regions of the archive. `failures` are those that lately came to nothing and may be repaired, the newest first.
-    `told` is what came, since its last request, of what this proposer proposed; `history` is all that was evaluated, in
-    order. `seen` are the digests of these and of what waits for evaluation: to propose one of them again is no use.
-    `memory` is what the proposer's account left last. `seed` is drawn for this request alone: the same request gets the
-    same answer.
+    `parents` are right candidates: first the one to be made better, then the best others, then some of other regions of
+    the archive. `failures` are recent candidates that failed and may be repaired, the newest first. `told` are the
+    outcomes of this proposer's candidates since its last request; `history` is all that was evaluated, in order. `seen`
+    are the digests of these and of what waits for evaluation: proposing one of them again is useless. `memory` is what
+    the proposer's account left last. `seed` is drawn for this request alone: the same request gets the same answer.
     """
 
     count: int
@@ -44,9 +43,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """An exchange with `model`: what it was asked, what it answered, how many tokens both were and what they cost.
+    """An exchange with `model`: question and answer, how many tokens both took, and what they cost.
 
-    One without a prompt asks nothing: its reply says what happened between exchanges.
+    An exchange without a prompt asks nothing: its reply says what happened between exchanges.
     """
 
     prompt: str
@@ -60,8 +59,8 @@ class Exchange:
 class Account:
     """The things that a proposer leaves in the journal besides candidates: its exchanges with a model, and its memory.
 
-    The memory is a document of the proposer's own (a plan, say), which the next request brings back, in a resumed run,
-    too. `over` says why it has nothing more to give in this run: it is not asked again before the run is resumed.
+    The memory is a document of the proposer's own (a plan, say), which the next request brings back, also in a resumed
+    run. `over` says why it has nothing more to propose in this run: it is not asked again until the run is resumed.
     """
 
     exchanges: tuple[Exchange, ...] = ()
@@ -85,15 +84,15 @@ class Account:
 
 
 class Proposer(Protocol):
-    """Proposes; it may keep nothing between requests that replaying these would not give it again.
+    """Proposes candidates; it may only keep state between requests that replaying these would give it again.
 
-    So a copy of one answers as it does: that is how several questions are out at once.
+    So a copy of a proposer answers as it does: this allows several questions at once.
     """
 
     name: str
 
     def propose(self, request: Request) -> Sequence[Candidate]:
-        """At most `count` candidates; none where it has nothing more to propose."""
+        """Returns at most `count` candidates; none where it has nothing more to propose."""
         ...
 
 
@@ -102,5 +101,5 @@ class Accountable(Protocol):
     """A proposer that has more to say than candidates: it is asked once after each request."""
 
     def account(self) -> Account:
-        """Of the last request alone."""
+        """Returns the account of the last request alone."""
         ...

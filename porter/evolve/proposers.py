@@ -43,10 +43,10 @@ def proposers_of(
     formula: Formula | None,
     axes: tuple[Axis, ...],
 ) -> tuple[Proposer, ...]:
-    """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent` also `llm` and its `model plan`.
+    """Returns those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent` also `llm` and `model plan`.
 
-    Before them `formula`, where what the original computes is known. `axes` are those of the archive. For what models
-    are told the seed is planned by `planning`.
+    `formula` comes before them, where the original's formula is known. `axes` are those of the archive. The seed is
+    planned by `planning`, for what models are told.
     """
 
     backend = find_backend(subject.target.backend)
@@ -68,7 +68,7 @@ def proposers_of(
 
 
 def task_of(subject: Subject, axes: tuple[Axis, ...], place: Bench) -> Task:
-    """Returns what models are told of `subject`, whose seed `place` plans; candidates are told apart by `axes`."""
+    """Returns what models are told of `subject`, whose seed `place` plans; `axes` are the traits of the archive."""
     backend = find_backend(subject.target.backend)
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     findings: tuple[Finding, ...] = ()
@@ -83,7 +83,7 @@ def task_of(subject: Subject, axes: tuple[Axis, ...], place: Bench) -> Task:
 
 
 def _shown(subject: Subject) -> Source | None:
-    """Returns what candidates are held to, as a model reads it; a recording holds nothing to read."""
+    """Returns the standard of candidates, as a model reads it; a recording holds nothing to read."""
     if subject.held_to is HeldTo.PYTHON:
         return Source(subject.path, read_text(subject.path))
     return subject.original.source if subject.held_to is HeldTo.CUDA else None
@@ -92,10 +92,9 @@ def _shown(subject: Subject) -> Source | None:
 def agent_of(
     profile: Profile | None, budget: Budget, environment: Mapping[str, str], folder: Path, tell: Callable[[str], None]
 ) -> Agent | None:
-    """The agent that asks the models of `profile`; what they are asked and answer is recorded in the run's `folder`.
-    Their keys are those of the `environment`.
+    """Returns the agent that asks the models of `profile`, with keys of the `environment`, and records it in `folder`.
 
-    Nothing is asked that could take it over the tokens of `budget`, and no answer is waited for longer than it lasts.
+    It asks nothing that could exceed the tokens of `budget`, and waits for no answer longer than that lasts.
     """
     if profile is None:
         return None
@@ -109,7 +108,7 @@ def agent_of(
 
 @contextmanager
 def closing(agent: Agent | None) -> Iterator[None]:
-    """While a search goes on; after that its agent asks nothing more."""
+    """Keeps the agent open during a search; after that it asks nothing more."""
     try:
         yield
     finally:
@@ -123,5 +122,5 @@ def about_models(profile: Profile | None) -> Mapping[str, str]:
 
 
 def models_about(about: Mapping[str, str]) -> Profile | None:
-    """The models that a journal names; None where its search had none."""
+    """Returns the models that a journal names; None where its search had none."""
     return profile_of_text(about[_MODELS]) if _MODELS in about else None

@@ -16,7 +16,7 @@ Answered = tuple[Sequence[Candidate], Account]
 class Questions:
     """Asks each request once, and hands out answers in the order in which they came.
 
-    The threads do not keep the process: a search that is over waits for no server.
+    The threads do not keep the process alive: a search that is over waits for no server.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Questions:
         return tuple(self._pending.values())
 
     def ask(self, step: int, proposer: Proposer, request: Request) -> None:
-        """Let `proposer` answer the request of `step`, unless it was asked already."""
+        """Lets `proposer` answer the request of `step`, unless it was asked already."""
         if step in self._asked:
             return
         self._asked.add(step)
@@ -40,7 +40,7 @@ class Questions:
         threading.Thread(target=self._answer, args=(step, copy(proposer), request, done), daemon=True).start()
 
     def answers(self) -> Iterator[tuple[int, Answered]]:
-        """Answers that came, each once. Raises what a proposer raised."""
+        """Returns the answers that came, each once. Raises what a proposer raised."""
         with self._lock:
             came, self._answers = self._answers, []
         for step, answer in came:

@@ -1,4 +1,4 @@
-"""Runs read again: the state that a journal leads to, without evaluating anything; and runs that go on from there."""
+"""Reads runs again: finds the state a journal leads to, without evaluating anything, and lets runs go on from there."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from porter.evolve.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A run: what its journal says, line by line, and the state to which this leads."""
+    """A run: its journal, line by line, and the state to which that leads."""
 
     lines: tuple[Line, ...]
     state: State
 
 
 def replayed(folder: Path) -> Replayed:
-    """Derive the state of a run anew, each decision as well, and compare it with what the journal says, byte by byte.
+    """Derives the state of a run anew with all decisions, and compares it with the journal, byte by byte.
 
     Raises:
         InputError: the folder holds no run, or a line does not follow from those before it.
@@ -69,12 +69,12 @@ def searching(
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Search]:
-    """A search in a folder: a new one, or that which is there, from its last whole line on.
+    """Yields the search in a folder: a new one, or the one that is there, from its last whole line on.
 
     Where it was interrupted, or ended by another budget, it goes on with this one. On Ctrl-C it ends with what it has.
 
     Raises:
-        InputError: the folder holds a run with other settings, or one that does not replay.
+        InputError: the folder holds a run with other settings, or one that cannot be replayed.
         UsageError: another process continues it.
     """
     try:
@@ -101,9 +101,9 @@ def _state(folder: Path, settings: Settings) -> tuple[State, bool]:
 
 
 def _interrupted(folder: Path) -> None:
-    """Say in the journal that a run was interrupted.
+    """Notes in the journal that a run was interrupted.
 
-    The interrupt may have come anywhere, between a change of the state and its line as well: the journal is what holds.
+    The interrupt may have come anywhere, even between a change of the state and its line: the journal is right.
     """
     with journal(folder) as recorder:
         if next(entries(folder), None) is None:

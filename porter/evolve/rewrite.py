@@ -1,4 +1,4 @@
-"""Candidates by rules over the text of others: each says what it did and where, so that its pay-off can be told."""
+"""Proposes candidates by rules over the text of others: each notes what it did and where, so that payoffs are known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "rewrite"
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """Files after a `rule`, which was applied `where`: a kernel, a line."""
+    """Files after a `rule` was applied `where`: a kernel, a line."""
 
     rule: str
     where: str
@@ -22,7 +22,7 @@ class Rewritten:
 
 
 class RewriteProposer:
-    """Applies one rule at a time; what several rules make of one another comes of several rounds. It keeps nothing."""
+    """Applies one rule at a time; combinations take several rounds. It keeps no state."""
 
     name = NAME
 
@@ -30,7 +30,7 @@ class RewriteProposer:
         self._rewritten = rewritten
 
     def propose(self, request: Request) -> Sequence[Candidate]:
-        """At most `count` that the search has not seen: of the first parent, and where that gives none, of the next."""
+        """Returns at most `count` unseen candidates: from the first parent, or if that gives none, from the next."""
         random = Random(request.seed)
         found: dict[str, Candidate] = {}
         for parent in request.parents:

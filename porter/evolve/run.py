@@ -1,4 +1,4 @@
-"""A verified port made better: the straight line from a migration to a search, and to the best it found."""
+"""Makes a verified port better: the straight line from a migration to a search, and to the best it found."""
 
 from __future__ import annotations
 
@@ -46,18 +46,17 @@ _MEASURE, _DEVICE = "measure", "device"  # what scores are of, and what timed th
 
 
 def _say_nothing(_: str) -> None:
-    """To nobody."""
+    """Tells nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """The budget of a search, its seed and its number of islands; `jobs` candidates are evaluated at once.
 
-    Without a `model` candidates come of schedules and of a plan by rules. With `again` a search of the same port that
-    is there already goes on, and gives way where it is of another. `tell` hears of what a model fails to do, at once.
-    Where proposers are named in `only`, no others are asked. `axes` are the traits by which the archive tells
-    candidates apart, by the name of a preset.
-    A search that goes on has as many requests of `slow` proposers out as it began with. `evaluators` are where
+    Without a `model` candidates come from schedules and from a plan by rules. With `again` an existing search of the
+    same port goes on, and one of another port is replaced. `tell` hears at once when a model fails. Where proposers are
+    named in `only`, no others are asked. `axes` are the traits by which the archive tells candidates apart, by the name
+    of a preset. A resumed search has as many requests of `slow` proposers out as it began with. `evaluators` are where
     candidates are evaluated. Where `in_flight` is not 0, so many candidates are kept in evaluation, in rounds of about
     as many, and outcomes count as they come.
     """
@@ -84,7 +83,7 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class Improved:
-    """The result of a search: its folder, why it ended, the best candidate, and the seed that this was found from."""
+    """The result of a search: its folder, why it ended, the best candidate, and the seed it started from."""
 
     folder: Path
     ended: str
@@ -107,7 +106,7 @@ def choosing(jobs: int) -> SearchOptions:
 def improve(
     beginning: Beginning, options: MigrateOptions, wanted: SearchOptions, folder: Path, progress: Progress
 ) -> Improved:
-    """Search for what is better than the seed of `beginning`, in the run's `folder`, which must not hold a run.
+    """Searches for something better than the seed of `beginning`, in `folder`, which must not hold a run.
 
     Raises `InputError` where a run is there or the files cannot be kept, and `MachineError` where nothing scores
     candidates.
@@ -145,7 +144,7 @@ def _is_of(beginning: Beginning, folder: Path) -> bool:
 
 
 def seed_of(state: State) -> tuple[File, ...] | None:
-    """The files that the search began with; None where it never did."""
+    """Returns the files that the search began with; None where it never did."""
     members = (member.candidate for member in state.members.values())
     waiting = (one.candidate for one in state.round.waiting.values())
     return next((one.files for one in (*members, *waiting) if one.origin.proposer == SEED), None)
@@ -161,11 +160,11 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     tell: Callable[[str], None] = _say_nothing,
     evaluators: Evaluators | None = None,
 ) -> Improved:
-    """Go on with the search in `folder` from its last whole line, within that `budget`.
+    """Resumes the search in `folder` from its last whole line, within that `budget`.
 
-    It asks the models that its journal names, in the way that is said there, or those of `model` in their place. One
-    that came to its end within that budget is only read.
-    Raises `InputError` where the folder holds no search, or this machine measures otherwise than the one it began on.
+    It asks the models that its journal names, in the way that is said there, or those of `model` instead. A search that
+    already finished within that budget is only read. Raises `InputError` where the folder holds no search, or this
+    machine measures differently from the one it began on.
     """
     state = replayed(folder).state
     if budget.tokens is None and state.budget is not None:  # what it may cost holds until it is said otherwise
@@ -185,16 +184,14 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
 
 
 def read(folder: Path) -> Improved:
-    """Returns what the search in `folder` came to. Raises `InputError` where a line does not follow from those
-    before it.
-    """
+    """Returns the result of the search in `folder`. Raises `InputError` where a line does not fit the others."""
     return _came_to(replayed(folder).state, folder)
 
 
 def _run(
     subject: Subject, about: Mapping[str, str], wanted: SearchOptions, folder: Path, progress: Progress
 ) -> Improved:
-    """The search; on Ctrl-C what it came to so far."""
+    """Runs the search; on Ctrl-C returns what it found so far."""
     try:
         return _searched(subject, about, wanted, folder, progress)
     except KeyboardInterrupt:
@@ -248,7 +245,7 @@ def _measured(evaluator: Evaluator) -> Mapping[str, str]:
 
 
 def _formula(subject: Subject, progress: Progress) -> Formula | None:
-    """Returns what the original computes; None where that is not known, or cannot be written for the target."""
+    """Returns the formula of the original; None where it is unknown, or cannot be written for the target."""
     deadline = Deadline(_LIFTING_S)
     try:
         with deadline.running():

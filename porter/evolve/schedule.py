@@ -1,6 +1,6 @@
-"""Candidates from spaces: around the seed first, then by turning knobs, by crossing two points, by small steps.
+"""Proposes candidates from spaces: around the seed, then by turning knobs, by crossing two points, by small steps.
 
-It keeps nothing. What was proposed before is in the request, and every choice is drawn from the request's own seed.
+It keeps no state. The request says what was proposed before, and every choice is drawn from its own seed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STEP, _TURN, _CROSS = 0.4, 0.75, 0.95  # the shares of steps, turns and crossin
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """A point that is tried: the candidate it comes of, and another where two were crossed."""
+    """A point that is tried: the candidate it comes from, and another one where two were crossed."""
 
     point: Point
     parent: Member
@@ -28,7 +28,7 @@ class _Draw:
 
 
 class ScheduleProposer:
-    """Walks through the space of the seed, and through that of any other candidate's own text."""
+    """Walks through the space of the seed, and through the space of any other candidate's own text."""
 
     name = NAME
 
@@ -37,7 +37,7 @@ class ScheduleProposer:
         self._space_of = space_of
 
     def propose(self, request: Request) -> Sequence[Candidate]:
-        """At most `count` candidates that the search has not seen; fewer where what is drawn is known already."""
+        """Returns at most `count` candidates that the search has not seen; fewer where drawn ones are known already."""
         random = Random(request.seed)
         found: dict[str, Candidate] = {}
         for parent in request.parents[:1]:
@@ -52,7 +52,7 @@ class ScheduleProposer:
         return tuple(found.values())
 
     def _place(self, parent: Member) -> tuple[Space, Point]:
-        """The space in which the parent is a point: that of the seed, or for any other text its own."""
+        """Returns the space in which the parent is a point: that of the seed, or of any other text its own."""
         point = parent.candidate.point
         if self._space.knobs and self._space.legal(point):
             return self._space, point
@@ -70,7 +70,7 @@ class ScheduleProposer:
         return Candidate(made.files, made.origin)
 
     def _draws(self, request: Request, parent: Member, space: Space, at: Point, random: Random) -> Iterator[_Draw]:
-        """Points to try, those around the seed first and in order, each once."""
+        """Yields points to try, those around the seed first and in order, each once."""
         tried = {frozenset(at.items())}
         for draw in self._all(request, parent, space, at, random):
             point = frozenset(draw.point.items())

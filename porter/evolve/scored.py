@@ -17,7 +17,7 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A factor over the seed: the seed's time, or modelled cost, over the candidate's; and between what it lies.
+    """A factor over the seed, with its interval: the seed's time, or modelled cost, over the candidate's.
 
     For a time the interval holds the true factor with 95 %; a modelled cost has none: `low == factor == high`.
     """
@@ -33,14 +33,12 @@ class Score:
 
     @property
     def sound(self) -> bool:
-        """Returns whether it is one: positive finite numbers, the factor within its interval."""
+        """Returns whether the score is sound: positive finite numbers, the factor within its interval."""
         return 0 < self.low <= self.factor <= self.high < math.inf
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Returns what scores are ordered by where one must come first: what it is worth at least, then what it
-        seems worth.
-        """
+        """The key that orders scores where one must come first: the lower bound, then the factor."""
         return self.low, self.factor
 
 
@@ -48,10 +46,10 @@ class Score:
 class Scored:
     """The result of evaluating the candidate `digest`.
 
-    `outcome` is one of the labels of `porter.evaluate.outcome` (`verified`, `wrong`, ...), `because` its reason. Only
-    what is verified has a `score`, and a `cell`: its coordinate on each axis of the archive. `feedback` is what a
+    `outcome` is one of the labels of `porter.evaluate.outcome` (`verified`, `wrong`, ...), `because` its reason. Only a
+    verified candidate has a `score`, and a `cell`: its coordinate on each axis of the archive. `feedback` is what a
     proposer is told: the first error and its place, the worst mismatch, times and resources. `built` is the digest of
-    what the compiler made, where that is known: other files with the same binary are no other candidate.
+    what the compiler made, where that is known: other files with the same binary are the same candidate.
     """
 
     digest: str

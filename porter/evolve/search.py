@@ -1,4 +1,4 @@
-"""A search: candidates are asked for, and told of. What it does in between stands in `state`, what it says in `events`.
+"""A search: callers ask for candidates and tell outcomes. `state` says what it does in between, `events` what it says.
 
     with searching(folder, settings, budget, proposers, seeds) as search:
         while not search.ended:
@@ -7,11 +7,11 @@
     search.best
 
 A round is proposed as a whole, then evaluated, several at once if the caller can, then closed. Every round serves all
-islands: so each learns of every outcome as soon as it can, with as many evaluations in flight as if one were served.
-Where a search keeps candidates in flight nothing waits for a round: what was told of makes room for the next at once.
+islands, so each island learns of every outcome as soon as it can, with as many evaluations in flight as for one. Where
+a search keeps candidates in flight nothing waits for a round: each outcome makes room for the next candidate at once.
 
 Slow proposers answer in threads of their own (`questions`), while rounds go on; their answers count when they come. The
-caller waits for these as for evaluations.
+caller waits for them as it does for evaluations.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ class Recorder(Protocol):
     """Writes down what happens in a search."""
 
     def write(self, event: Event, seconds: float) -> None:
-        """Append an event."""
+        """Appends an event."""
         ...
 
 
 class Unrecorded:
-    """Forgets what happens in a search, where nobody reads it."""
+    """Forgets the events of a search, where nobody reads them."""
 
     def write(self, event: Event, seconds: float) -> None:
-        """Forget an event."""
+        """Forgets an event."""
 
 
 class Search:
     """Asks proposers, hands candidates out, and takes outcomes in; from one thread.
 
-    `clock` gives seconds. Those of the journal go on where it ends: while nothing runs, no time passes.
+    `clock` returns seconds. A resumed journal continues its own count: while nothing runs, no time passes.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Search:
 
     @property
     def ended(self) -> str:
-        """Returns why it is over; empty while it goes on."""
+        """The reason why it is over; empty while it goes on."""
         return self.state.ended
 
     @property
@@ -85,22 +85,22 @@ class Search:
 
     @property
     def questions(self) -> tuple[Future[None], ...]:
-        """Returns what is done when another slow proposer has answered: then it is time to ask again."""
+        """The futures of slow proposers' answers: when one is done it is time to ask again."""
         return self._questions.pending
 
     @property
     def seconds_left(self) -> float | None:
-        """Returns how long it may still go on; None where that is not limited."""
+        """The time it may still go on; None where that is not limited."""
         budget = self.state.budget
         if budget is None or budget.seconds is None:
             return None
         return max(0.0, budget.seconds - (self._clock() - self._began))
 
     def ask(self, count: int) -> list[Candidate]:
-        """At most `count` candidates to be evaluated.
+        """Returns at most `count` candidates to be evaluated.
 
-        None where all that there are now are out, or the search is over. A candidate that was told of may come again:
-        it is the best so far, and measured once more, afresh.
+        There are none where all current ones are out, or the search is over. A candidate may come again after its
+        outcome was told: it is the best so far, and is measured once more, afresh.
         """
         self._proceed()
         if self.ended:
@@ -111,7 +111,7 @@ class Search:
         return [waiting[digest].candidate for digest in free]
 
     def tell(self, outcomes: Sequence[Scored]) -> None:
-        """Takes what came of candidates that are out. After the end of the search it is no longer heard.
+        """Takes the outcomes of candidates that are out. After the end of the search they are ignored.
 
         Raises:
             ValueError: a candidate is not out.
@@ -125,12 +125,12 @@ class Search:
             self._hear()
 
     def record(self, event: Event) -> None:
-        """Let an event happen, and write it."""
+        """Applies an event, and writes it."""
         seconds = round(self._clock() - self._began, 3)
         self._recorder.write(self.state.apply(event, seconds), seconds)
 
     def _hear(self) -> None:
-        """Let outcomes count, each in its turn: those that came early may have to wait for those before them."""
+        """Applies outcomes, each in its turn: those that came early may have to wait for those before them."""
         while not self.ended and (waiting := self.state.heard(self._early)):
             scored = self._early.pop(waiting.candidate.digest)
             self._out.remove(scored.digest)
@@ -138,14 +138,14 @@ class Search:
             self._proceed()
 
     def _proceed(self) -> None:
-        """Let all happen that follows, up to where candidates are waited for."""
+        """Applies all that follows, up to where candidates are waited for."""
         self._hear_answers()
         while due := self.state.due():
             self.record(self._proposed(due) if isinstance(due, Asking) else due)
             self._hear_answers()
 
     def _hear_answers(self) -> None:
-        """Let requests go out that are not yet, and answers that have come count, in the order in which they came."""
+        """Sends requests that are not out yet, and counts the answers that have come, in their order."""
         if self.ended:
             return
         for step, asking in self.state.out.items():
@@ -178,7 +178,7 @@ class Search:
 
 
 def _sound(scored: Scored) -> Scored:
-    """Without a score that is none, such as of a time that is not a number."""
+    """Returns the outcome without its score if that is unsound, such as one from a time that is not a number."""
     if scored.score is None or scored.score.sound:
         return scored
     return replace(scored, score=None, because=f"{scored.because}; no score: {scored.score.factor} is not a factor")

@@ -12,10 +12,10 @@ _TOP = 0.2  # the share of elites from which one is drawn to be made better, whe
 
 
 def parents(archive: Archive, draw: Random, count: int, exploit: float) -> tuple[Member, ...]:
-    """At most `count` different elites.
+    """Returns at most `count` different elites.
 
-    The first is drawn: with probability `exploit` of the top, or else of all cells alike. Then comes the best, and
-    then, again and again, the one that lies farthest from those that were taken.
+    The first is drawn: with probability `exploit` from the top, else from all cells alike. The best comes next, and
+    then repeatedly the one that lies farthest from those that were taken.
     """
     ranked = archive.ranked()
     if not ranked:

@@ -1,4 +1,4 @@
-"""Defines the settings of a search: declared before it, they hold to its end, and are the journal's first line."""
+"""Defines the settings of a search: declared before it, they hold to its end and are the first line of the journal."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Settings:
 
     Each round asks for `batch` candidates for each of `islands`. Every `migrate_every` rounds the top `migrate_share`
     of an island is shown to the next. A request holds `parents` candidates and `failures` failures; `exploit` is the
-    probability that the first parent is one of the top. `priors` are what runs for operators of this `category` taught.
-    A champion is measured a second time when it has stood for `measure_after` rounds, and before the search ends,
-    where its score is a measurement; never, if that is 0. Proposers in `slow` answer when they can, and have at most so
-    many requests out at once: the round goes on without them. Where `in_flight` is not 0, so many candidates are kept
-    in evaluation, and outcomes count as they come; else those of a round are, in the order of proposals. `about` says
-    what the search is for: it is kept for whoever reads the journal, and not looked at.
+    probability that the first parent is one of the top. `priors` are what runs for operators of this `category` have
+    taught. A champion is measured a second time when it has stood for `measure_after` rounds, and before the search
+    ends, where its score is a measurement; never, if that is 0. Proposers in `slow` answer when they can, and have at
+    most that many requests out at once: the round goes on without them. Where `in_flight` is not 0, that many
+    candidates are kept in evaluation, and outcomes count as they come; else those of a round count in the order of
+    proposals. `about` says what the search is for: it is kept for readers of the journal, and not used.
     """
 
     seed: int

@@ -1,8 +1,8 @@
-"""Sizes that a CUDA source fixes in one place - threads of a block, elements of a thread - as knobs that edit it.
+"""Offers sizes that a CUDA source fixes in one place - threads of a block, elements of a thread - as knobs.
 
 A size is offered only where everything that depends on it follows the edit, as far as the text tells: the launch and
-the kernel name one constant, or the kernel asks `blockDim` and the launcher repeats one literal. A kernel in which the
-number stands by itself is left alone. Whoever evaluates a candidate still compares it with the source as it was.
+the kernel name one constant, or the kernel asks `blockDim` and the launcher repeats one literal. A kernel that has the
+number by itself is left alone. Evaluating a candidate still compares it with the unedited source.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Size:
 
 
 def sizes(program: Program, target: Target) -> tuple[Size, ...]:
-    """The sizes of `program` that can be turned: of blocks, then of what a thread or block handles."""
+    """Returns the sizes of `program` that can be turned: of blocks, then what a thread or block handles."""
     source = SizedSource(program, target)
     blocks = [size for launch in program.launches if (size := source.of_block(launch))]
     items = [size for launch in program.launches for size in source.of_items(launch)]
@@ -63,7 +63,7 @@ def sizes(program: Program, target: Target) -> tuple[Size, ...]:
 
 
 def resized(source: Source, known: Iterable[Size], point: Point) -> Source:
-    """`source` with the sizes of `point`."""
+    """Returns `source` with the sizes of `point`."""
     return replace(source, text=apply_edits(source.text, (edit for size in known for edit in size.edits(point))))
 
 
@@ -75,7 +75,7 @@ class SizedSource:
     target: Target
 
     def of_block(self, launch: Launch) -> Size | None:
-        """The threads of the launch's block, where one number says how many."""
+        """Returns the threads of the launch's block, where a single number gives them."""
         launcher, kernels = self._launcher(launch), self._kernels(launch)
         block = self._within(launch.block.span.start, launch.block.span.end)
         if launcher is None or not kernels or not block:
@@ -92,7 +92,7 @@ class SizedSource:
         return Size(Knob(name or f"{launcher.name}.{unqualified(launch.kernel)}.block", values, count), spots)
 
     def of_items(self, launch: Launch) -> Iterator[Size]:
-        """Constants from which the launch's grid or block follows and that its kernel knows as well."""
+        """Yields constants that the launch's grid or block follows from and that its kernel knows as well."""
         launcher, kernels = self._launcher(launch), self._kernels(launch)
         if launcher is None or not kernels:
             return
@@ -110,7 +110,7 @@ class SizedSource:
                 yield Size(Knob(found.title, values, int(token.text)), (Spot(token.start, token.end),))
 
     def _around(self, count: int, launch: Launch, name: str, launcher: Function) -> Iterator[int]:
-        """Powers of two around `count` with which the block stays one that the target has."""
+        """Returns powers of two around `count` with which the block stays one that the target has."""
         most = _LARGEST
         if name in self._names(launch.block.text, within=launcher):
             threads = self._threads(launch)
@@ -132,7 +132,7 @@ class SizedSource:
         return threads
 
     def _names(self, *texts: str, within: Function) -> tuple[str, ...]:
-        """The names in `texts`, and those from which the launcher makes them."""
+        """Returns the names in `texts`, and those from which the launcher makes them."""
         found: dict[str, None] = {}
         pending = [t.text for text in texts for t in _words(text) if t.kind is TokenKind.IDENTIFIER]
         while pending:
@@ -151,7 +151,7 @@ class SizedSource:
         return int(traced[0].text) if traced else self._threads(launch)
 
     def _traced(self, expression: Sequence[Token], launcher: Function) -> tuple[Token, str] | None:
-        """The number that `expression` is and the name of the constant that holds it; None where it is not one."""
+        """Returns the number that `expression` is, and the name of the constant that holds it; else None."""
         name = ""
         for _ in range(8):
             while len(expression) > 2 and expression[0].text == "dim3" and expression[1].text in "({":
@@ -169,9 +169,7 @@ class SizedSource:
         return None
 
     def _repeated(self, count: int, launcher: Function) -> Iterator[Spot]:
-        """Yields where the launcher has `count`, or one less in a rounded division; nothing where it compares with
-        it.
-        """
+        """Yields the places where the launcher has `count`, or one less in a rounded division; none if compared."""
         words = self._within(launcher.body.start, launcher.body.end)
         for before, token, after in zip(words, words[1:], words[2:], strict=False):
             if token.text not in (str(count), str(count - 1)) or token.kind is not TokenKind.NUMBER:
@@ -194,7 +192,7 @@ class SizedSource:
         return any(t.text in numbers and t.start not in reached for t in launching if t.kind is TokenKind.NUMBER)
 
     def _most(self, kernels: Sequence[Function], count: int) -> int:
-        """The most threads for which shared arrays of a fixed length have a place a warp, and bounds are kept."""
+        """Returns the most threads for which fixed shared arrays have a place for each warp, and bounds are kept."""
         bounds = [int(b) for k in kernels for b in k.launch_bounds[:1] if b.isdecimal()]
         extents = [array.extents for k in kernels for array in k.shared if len(array.extents) == 1]
         lengths = [int(length) for (length,) in extents if length.isdecimal()]
@@ -203,7 +201,7 @@ class SizedSource:
         return min((*bounds, *warps, _LARGEST))
 
     def _kernels(self, launch: Launch) -> tuple[Function, ...]:
-        """The kernel and what it calls; nothing where the source does not define it."""
+        """Returns the kernel and the functions it calls; nothing where the source does not define it."""
         kernel = self.program.kernel(launch.kernel) or self.program.kernel(unqualified(launch.kernel))
         found: dict[Function, None] = {}
         pending = [kernel] if kernel else []
@@ -218,7 +216,7 @@ class SizedSource:
         return next((f for f in self.program.host_functions if f.body.start <= at < f.body.end), None)
 
     def _declared(self, name: str, launcher: Function) -> Declaration | None:
-        """Returns what `name` is where the launcher says it; None where that is not the only thing it is."""
+        """Returns what the launcher says `name` is; None where it says several things, or nothing."""
         here = [d for d in self._declarations if d.name == name and d.inside in (launcher, None)]
         own = [d for d in here if d.inside is not None] or here
         return own[0] if len(own) == 1 and not own[0].assigned else None

@@ -1,4 +1,4 @@
-"""Spaces of candidates: named knobs with their values, what of them goes together, and what each point is as files."""
+"""Defines spaces of candidates: named knobs with their values, which of them go together, and each point's files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_DRAWS = 200  # for one legal point; a space with next to none must not han
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A choice. `values` are all there are, `default` among them; numbers stand in their order."""
+    """A choice. `values` are all there are, including `default`; numbers are in order."""
 
     name: str
     values: tuple[Value, ...]
@@ -29,7 +29,7 @@ class Knob:
             raise ValueError(f"{self.name}: {self.values} with default {self.default!r}")
 
     def near(self, value: Value) -> tuple[Value, ...]:
-        """The values next to `value`: words are next to everything, numbers to the numbers around them."""
+        """Returns the values next to `value`: words are next to everything, numbers to the numbers around them."""
         numbers = sorted(v for v in self.values if isinstance(v, int))
         if isinstance(value, str):
             return tuple(v for v in self.values if v != value)
@@ -43,9 +43,9 @@ def _always(point: Point) -> bool:  # noqa: ARG001 - the predicate of a space in
 
 @dataclass(frozen=True)
 class Space:
-    """Points over `knobs`, in their order. What it gives is legal: of the knobs' values, and `allows` it.
+    """Points over `knobs`, in their order. It only returns legal points: of the knobs' values, and allowed by `allows`.
 
-    `lower` is a point's files; None where what it asks for cannot be made.
+    `lower` returns a point's files; None where they cannot be made.
     """
 
     knobs: tuple[Knob, ...]
@@ -53,7 +53,7 @@ class Space:
     allows: Callable[[Point], bool] = _always
 
     def seed(self) -> Point:
-        """The point at which no knob is turned."""
+        """Returns the point at which no knob is turned."""
         return {knob.name: knob.default for knob in self.knobs}
 
     def legal(self, point: Point) -> bool:
@@ -69,18 +69,18 @@ class Space:
         return frozenset(knob.name for knob in self.knobs)
 
     def neighbours(self, point: Point) -> Iterator[Point]:
-        """The legal points that differ from `point` in one knob by one step, in the order of the knobs."""
+        """Yields the legal points that differ from `point` in one knob by one step, in the order of the knobs."""
         for knob in self.knobs:
             for value in knob.near(point[knob.name]):
                 if self.legal(other := {**point, knob.name: value}):
                     yield other
 
     def sample(self, random: Random) -> Point | None:
-        """A legal point, every value of a knob as likely as any other; None where none was found."""
+        """Returns a legal point, with each value of a knob equally likely; None where none was found."""
         return self._drawn(lambda: {knob.name: random.choice(knob.values) for knob in self.knobs})
 
     def mutated(self, point: Point, random: Random) -> Point | None:
-        """A legal point in which one to three knobs of `point` are turned; None where none was found."""
+        """Returns a legal point in which one to three knobs of `point` are turned; None where none was found."""
         if not self.knobs:
             return None
 
@@ -92,16 +92,16 @@ class Space:
         return self._drawn(draw)
 
     def crossed(self, one: Point, other: Point, random: Random) -> Point | None:
-        """A legal point with each knob as in one of two others; None where none was found."""
+        """Returns a legal point with each knob as in one of two others; None where none was found."""
         return self._drawn(lambda: {k.name: random.choice((one, other))[k.name] for k in self.knobs})
 
     def candidate(self, point: Point, origin: Origin) -> Candidate | None:
-        """The candidate at `point`; None where the point is not legal or cannot be lowered."""
+        """Returns the candidate at `point`; None where the point is not legal or cannot be lowered."""
         files = self.lower(point) if self.legal(point) else None
         return None if files is None else Candidate(files, origin, dict(point))
 
     def told(self, before: Point, after: Point) -> str:
-        """In words, which knobs went from what to what."""
+        """Says in words which knobs went from what to what."""
         turned = [k.name for k in self.knobs if before[k.name] != after[k.name]]
         return ", ".join(f"{name}: {before[name]} -> {after[name]}" for name in turned) or "nothing turned"
 

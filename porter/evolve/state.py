@@ -1,4 +1,4 @@
-"""The state of a search: a fold over events, which also says what has to happen next."""
+"""Defines the state of a search: a fold over events, which also says what has to happen next."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Asking:
 
 
 class State:
-    """Changed by `apply` alone; the same events make the same state.
+    """Only `apply` changes it; the same events make the same state.
 
     `members` are all that were evaluated, by digest, in the order in which they count. `out` are the requests, by their
-    steps, that slow proposers have not answered yet; `over` says of proposers why they have nothing more to give.
+    steps, that slow proposers have not answered yet; `over` says why proposers have nothing more to propose.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -82,13 +82,11 @@ class State:
 
     @property
     def best_is_confirmed(self) -> bool:
-        """Returns whether the best was measured a second time, or needs not be: a modelled cost is the same each
-        time.
-        """
+        """Whether the best was measured a second time, or need not be: a modelled cost is the same each time."""
         return self.best is None or not self._doubtful(self.best)
 
     def due(self) -> Asking | Event | None:
-        """Returns what follows: a request, or an event; None where candidates are waited for, or all is over."""
+        """Returns what follows: a request, or an event; None while candidates are waited for, or after the end."""
         if self.ended or self.budget is None:
             return None
         if reason := self.budget.out_of_time(self.progress):
@@ -106,10 +104,10 @@ class State:
         return Closed(self.round.number)
 
     def apply(self, event: Event, seconds: float) -> Event:
-        """Let an event happen, so many seconds after the search began; gives it back with what follows filled in.
+        """Applies an event at its seconds after the beginning; returns it with all that follows from it filled in.
 
         Raises:
-            ValueError: it is none that can happen now.
+            ValueError: it cannot happen now.
         """
         due = self.due()  # by the seconds of the event before
         self.progress = replace(self.progress, seconds=seconds)
@@ -132,19 +130,19 @@ class State:
         return event
 
     def _has_stood(self, best: Member | None) -> bool:
-        """Returns whether it has been the best for long: most are soon beaten, and need not be measured again."""
+        """Returns whether it has been the best for long: most champions are soon beaten, and need no second look."""
         standing = best is not None and best.scored.digest == self._standing
         return standing and self._stood >= self.settings.measure_after
 
     def _doubt(self) -> Doubted | None:
-        """The best, if it is yet to be measured again."""
+        """Returns the best, if it is yet to be measured again."""
         best = self.best
         if best is None or any(one.again for one in self.round.waiting.values()) or not self._doubtful(best):
             return None
         return Doubted(best.scored.digest)
 
     def _over(self, budget: Budget) -> str:
-        """Returns why the round that comes next does not begin; the seeds' round always does."""
+        """Returns why the next round does not begin; the seeds' round always does."""
         if self.round.number == 0 or self.round.begun:
             return ""
         return budget.spent(self.progress) or ("no proposer had anything new" if self._exhausted else "")
@@ -166,17 +164,17 @@ class State:
 
     @property
     def _is_full(self) -> bool:
-        """Returns whether enough candidates wait for all that are kept in flight.
+        """Whether enough candidates wait to keep all places in flight filled.
 
-        Else a whole batch is asked for, of which some then wait here: a proposer that models all that was evaluated
-        takes as long for one candidate as for many.
+        If not, a whole batch is asked for, and some of it waits here: a proposer that models all evaluations takes as
+        long for one candidate as for many.
         """
         return 0 < self.settings.in_flight <= len(self.round.waiting)
 
     def _waits(self) -> bool:
-        """Returns whether the round, for which nobody is to be asked now, waits for an outcome or an answer.
+        """Whether the round, with no proposer left to ask now, waits for an outcome or an answer.
 
-        Where candidates are kept in flight one that has all of its own does not: the next goes on beside them.
+        Where candidates are kept in flight a round with all of its own does not wait: the next one goes on beside it.
         """
         if self.settings.in_flight and self.round.number:
             whole = self.round.offered >= self.settings.batch * self.settings.islands
@@ -184,20 +182,20 @@ class State:
         return bool(self.round.waiting or (self.out and not self.round.evaluated))
 
     def heard(self, digests: Collection[str]) -> Waiting | None:
-        """Returns what counts next of that whose outcome is there, by `digests`; None where another one is to come."""
+        """Returns which of the known outcomes, `digests`, counts next; None where another one has to come first."""
         waiting = self.round.waiting
         expected = digests if self.settings.in_flight else tuple(islice(waiting, 1))
         return next((waiting[one] for one in expected if one in waiting and one in digests), None)
 
     def _free(self) -> tuple[str, ...]:
-        """Returns who may be asked: nobody who has nothing more to give, and no slow one with enough requests out."""
+        """Returns who may be asked: no proposer that is done, and no slow one with enough requests out."""
         out = Counter(asking.proposer for asking in self.out.values())
         slow = self.settings.slow
         able = (name for name in self.settings.proposers if name not in self.over)
         return tuple(name for name in able if name not in slow or out[name] < slow[name])
 
     def _ask(self, event: Asked) -> None:
-        """Let a request go out: what it says is settled now, whenever it is answered."""
+        """Sends a request: its content is settled now, whenever it is answered."""
         self.out[event.step] = Asking(event.proposer, self._request(event.proposer, event.island, event.count))
         self.step += 1
         only_slow = self.settings.slow.keys() >= set(self.settings.proposers)
@@ -272,7 +270,7 @@ class State:
         return told
 
     def _count(self, waiting: Waiting, told: Told) -> None:
-        """Let an outcome teach: which proposer pays, and how much was spent."""
+        """Learns from an outcome: which proposer pays, and how much was spent."""
         self.round.evaluated += 1
         self.progress = replace(self.progress, evaluations=self.progress.evaluations + 1)
         member = self.members[told.scored.digest]
@@ -290,7 +288,7 @@ class State:
             self.bandit.learn(waiting.proposer, paid=bool(told.added) and factor > 1)
 
     def _to_beat(self, waiting: Waiting) -> float:
-        """The factor of the best of a candidate's parents; of what was to be made better, where it was made anew."""
+        """Returns the factor of a candidate's best parent, or of the one it was to improve, where it was made anew."""
         known = (self.members.get(parent) for parent in waiting.candidate.origin.parents)
         return max((_factor(parent) for parent in known if parent), default=0.0) or waiting.to_beat
 
@@ -300,7 +298,7 @@ class State:
         return self.settings.measure_after > 0 and measured and best.scored.digest not in self._confirmed
 
     def _follow(self, event: Asked | Waited | Doubted | Migrated | Closed | Ended, due: Asking | Event | None) -> Event:
-        """Events that are due, and no others."""
+        """Yields events that are due, and no others."""
         if type(due) is not type(event):
             raise ValueError(f"{type(due).__name__.lower()} is due")
         match due:
@@ -351,5 +349,5 @@ class State:
 
 
 def _factor(member: Member) -> float:
-    """Returns how many times as good as the seed; 0 for what has no score."""
+    """Returns how many times as good as the seed it is; 0 without a score."""
     return member.scored.score.factor if member.scored.score else 0.0

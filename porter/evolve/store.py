@@ -1,7 +1,6 @@
-"""Keeps what is too long for a line of a run's journal: candidates and texts, each under the digest of its content.
+"""Keeps what is too long for a line of a journal: candidates and texts, each under the digest of its content.
 
-candidates/<digest>/<file>     as they are called
-texts/<digest>.txt             prompts, replies, memories
+candidates/<digest>/<file> as they are called texts/<digest>.txt prompts, replies, memories
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _NAME = re.compile(r"(?!\.)[\w.+-]{1,100}(/(?!\.)[\w.+-]{1,100}){0,7}", re.ASCII
 
 
 def keepable(candidate: Candidate) -> bool:
-    """Returns whether it is files that lie within a folder, beside each other: what a model wrote may be anything."""
+    """Returns whether files lie within a folder, beside each other: a model may have written anything."""
     names = [file.name for file in candidate.files]
     folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
     return (
@@ -33,7 +32,7 @@ def keepable(candidate: Candidate) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Not so where half of a surrogate pair stands alone, which no encoding can hold."""
+    """Returns whether `text` is Unicode: half of a surrogate pair alone is not, and no encoding can hold it."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -42,13 +41,13 @@ def _is_unicode(text: str) -> bool:
 
 
 class Store:
-    """Keeps candidates and texts in a run's folder. What is there is whole: it is put in its place at once."""
+    """Keeps candidates and texts in a run's folder. Whatever is there is whole: it is put in its place at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def keep(self, candidate: Candidate) -> str:
-        """Write a candidate, if it is not there; its digest."""
+        """Writes a candidate, if it is not there; returns its digest."""
         place = self.folder / "candidates" / candidate.digest
         if not place.exists():
             making = place.with_name(f".making-{candidate.digest}")
@@ -59,10 +58,10 @@ class Store:
         return candidate.digest
 
     def files(self, digest: str, names: Sequence[str]) -> tuple[File, ...]:
-        """The files of a candidate, in their order.
+        """Returns the files of a candidate, in their order.
 
         Raises:
-            InputError: they are gone, or not what was written.
+            InputError: they are gone, or were changed.
         """
         place = self.folder / "candidates" / digest
         try:
@@ -71,7 +70,7 @@ class Store:
             raise InputError(f"{place}: cannot be read: {error}") from error
 
     def keep_text(self, text: str) -> str:
-        """Write a text, if it is not there; its digest. That of the empty text is empty."""
+        """Writes a text, if it is not there; returns its digest, which is empty for the empty text."""
         if not text:
             return ""
         content = text.encode(errors="surrogatepass")
@@ -84,7 +83,7 @@ class Store:
         return digest
 
     def text(self, digest: str) -> str:
-        """A text that was kept.
+        """Returns a text that was kept.
 
         Raises:
             InputError: it is gone.
@@ -99,7 +98,7 @@ class Store:
 
 
 def _write(place: Path, content: bytes) -> None:
-    """Write to the disk, not only to its cache: the journal's line, which comes after, must not outlive it."""
+    """Writes to the disk, not only to its cache: the journal's line, which comes later, must not outlive it."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.open("wb") as file:
         file.write(content)

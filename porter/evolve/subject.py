@@ -2,7 +2,7 @@
 
 original/<source>, the local headers it includes, original/contract.toml
 
-Candidates are held to the source: CUDA that they are ports of, or a Python reference or recorded answers.
+Candidates are compared with the source: CUDA that they are ports of, a Python reference, or recorded answers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REFERENCE, _SEED, _GIVEN = "reference", "seed", "given"  # said in a journal on
 
 
 class HeldTo(StrEnum):
-    """Names what candidates of a search are held to."""
+    """Names what candidates of a search are compared with."""
 
     CUDA = "cuda"
     PYTHON = "python"
@@ -50,9 +50,9 @@ class HeldTo(StrEnum):
 class Subject:
     """The subject of a search: `seed`, which was verified for the entries of `contracts`.
 
-    It is a port of `original`, or where candidates are `held_to` something else the `original` is empty but for its
-    path, where that lies. With `is_given` the seed is no port that porter made of the source. In `options` there is a
-    contract only where the user wrote it. `constructions` say how a class is built at the workloads of these names.
+    It is a port of `original`; where candidates are `held_to` something else, the `original` only has that one's path.
+    With `is_given` the seed was not made by porter from the source. `options` hold a contract only where the user wrote
+    it. `constructions` say how a class is built at the workloads of these names.
     """
 
     original: Side
@@ -93,9 +93,9 @@ class Subject:
 
 @dataclass(frozen=True)
 class Beginning:
-    """The beginning of a search: `seed`, and what that is held to, as `files` by their names in the search's folder.
+    """The beginning of a search: `seed`, and the `files` it is compared with, by their names in the search's folder.
 
-    `source` is the file of the user's that this is; `about` is what a journal says of it.
+    `source` is the user's file; `about` is what a journal says of it.
     """
 
     source: Path
@@ -104,7 +104,7 @@ class Beginning:
     seed: Port
 
     def keep(self, folder: Path) -> None:
-        """Write what the search is about into its `folder`. Raises `InputError` where that cannot hold a header."""
+        """Writes the subject of the search into its `folder`. Raises `InputError` where that cannot hold a header."""
         place = folder / ORIGINAL
         for name, content in self.files.items():
             path = place / name
@@ -144,8 +144,9 @@ def about_of_port(  # noqa: PLR0917 - what a journal says of a search
     is_stated: bool,
     is_given: bool = False,
 ) -> Mapping[str, str]:
-    """Returns what a journal says of a search for something better than a port of the file `source`, whose contract the
-    user wrote if it `is_stated`, or than a candidate that `is_given`.
+    """Returns what a journal says of a search for a better port of the file `source`, or a better candidate.
+
+    The user wrote the contract if it `is_stated`, and the candidate if it `is_given`.
     """
     unusual = {_REFERENCE: held_to.value} if held_to is not HeldTo.CUDA else {}
     return {
@@ -166,7 +167,7 @@ def held_to_of(about: Mapping[str, str]) -> HeldTo:
 
 
 def cuda_files(program: Program, contracts: tuple[Contract, ...]) -> Mapping[str, bytes]:
-    """The files that a search is about whose candidates are held to CUDA, by their names, with pieces of others."""
+    """Returns the files, by their names, of a search whose standard is CUDA, with pieces of other files."""
     headers = {name: header.text for name, header in program.headers}
     elsewhere = {piece.path.name: piece.text for piece in program.elsewhere}
     source = program.source
@@ -175,9 +176,9 @@ def cuda_files(program: Program, contracts: tuple[Contract, ...]) -> Mapping[str
 
 
 def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: MigrateOptions) -> Subject:
-    """Returns what the search in `folder` is about; without a `seed` what the backend makes of the source.
+    """Returns the subject of the search in `folder`; without a `seed` what the backend makes of the source.
 
-    Of `options` the limits, the cache and the environment count. Raises `InputError` where something is not there.
+    Only the limits, the cache and the environment of `options` count. Raises `InputError` where a file is missing.
     """
     try:
         path, contract = folder / ORIGINAL / about["source"], folder / ORIGINAL / CONTRACT

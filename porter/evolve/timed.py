@@ -1,7 +1,7 @@
-"""Scores that are times: every candidate is timed on the device beside the seed, in turn, in one process.
+"""Scores candidates by times: each is timed on the device beside the seed, in turn, in one process.
 
-What takes no device is done before its turn there comes: candidates are planned and compiled side by side. On the
-device a clear loser takes a few samples; what may be the best gets as many as tell the two apart.
+All work that takes no device is done beforehand: candidates are planned and compiled side by side. On the device a
+clear loser takes a few samples; a possible champion gets as many as it takes to decide.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MOST_ANSWERS = 8
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry at the workloads it is timed at, with who knows its answers, and the seed.
+    """An entry at the workloads it is timed at, with the source of its answers, and the seed.
 
     `seed` draws the inputs of all its measurements where all candidates are porter's own, else it is None.
     """
@@ -64,7 +64,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Known:
-    """A known binary: the files that it was made of, and what came of timing it."""
+    """A known binary: the files that it was made from, and the outcome of timing it."""
 
     files: tuple[str, ...]
     ranked: Ranked
@@ -98,7 +98,7 @@ class TimedScorer:
         return self.place.device.name
 
     def score(self, port: Port, to_beat: float) -> Ranked:
-        """The geometric mean over all workloads of the seed's time over the candidate's."""
+        """Returns the geometric mean over all workloads of the seed's time over the candidate's."""
         subject, contracts = self._subject, [entry.contract for entry in self._entries]
         costs, planned = self._planned(port)
         built = " ".join(cost.built for cost in costs)
@@ -119,7 +119,7 @@ class TimedScorer:
         return score.high > to_beat
 
     def _planned(self, port: Port) -> tuple[tuple[Cost, ...], str]:
-        """Returns what a model says of it, in numbers and in words; with that all that it runs is compiled.
+        """Returns what a model says of it, in numbers and in words; this also compiles all that it runs.
 
         There are no numbers where nothing plans it: then it is compiled when it runs.
         """
@@ -143,7 +143,7 @@ class TimedScorer:
         return Ranked(score, "\n".join(map(_said, times)), times=tuple(times))
 
     def _times(self, entry: _Entry, candidates: Candidates, to_beat: float) -> list[Measured] | str:
-        """Those of each workload; why there are none where there are not."""
+        """Returns the times of each workload, or why there are none."""
         timed = candidates[0].timed if isinstance(candidates, tuple) else None
         if timed is None:
             return "there is no entry to run on the device" if isinstance(candidates, tuple) else candidates.because
@@ -166,9 +166,9 @@ class TimedScorer:
 
 
 class _Remembered:
-    """Answers that are asked for again and again, each found once; the oldest is forgotten.
+    """Remembers answers that are asked for again and again; the oldest is forgotten.
 
-    Who knows them gives the device's memory back each time.
+    The source of the answers gives the device's memory back each time.
     """
 
     def __init__(self, answers: Answers, oracle: Session) -> None:
@@ -189,7 +189,7 @@ class _Remembered:
 
 @contextmanager
 def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[TimedScorer]:
-    """A scorer on the first device. With `own` all candidates are porter's own, and share a process.
+    """Yields a scorer on the first device. With `own` all candidates are porter's own, and share a process.
 
     Raises `MachineError` where there is no device, or where the original does not build.
     """
@@ -215,7 +215,7 @@ def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[T
 
 @contextmanager
 def _meeting(subject: Subject) -> Iterator[Meet]:
-    """Says who knows the right answers at the sizes of a device."""
+    """Returns the source of the right answers at the sizes of a device."""
     if subject.held_to is HeldTo.CUDA:
         yield of_cuda(subject.original, None)
         return
@@ -235,7 +235,7 @@ def _entry(
 
 
 def _patient(rivals: Rivals | str, oracle: Session) -> Rivals | str:
-    """`rivals`, asked no question twice."""
+    """Returns `rivals` that remember their answers, so that none is computed twice."""
     return rivals if isinstance(rivals, str) else replace(rivals, answers=_Remembered(rivals.answers, oracle))
 
 
@@ -245,7 +245,7 @@ def _unmade(found: Candidates) -> str:
 
 
 def _score(found: Sequence[Measured], measure: Measure) -> Score:
-    """The geometric means of factors and of the ends of their intervals, which is wider than that of the mean."""
+    """Returns the geometric means of factors and of the ends of their intervals: wider than the mean's interval."""
     ratios = [speed.baselines[0].ratio for speed in found]
     middle = statistics.fmean(log(1 / ratio.median) for ratio in ratios)
     low = statistics.fmean(log(1 / ratio.interval[1]) for ratio in ratios)
@@ -254,7 +254,7 @@ def _score(found: Sequence[Measured], measure: Measure) -> Score:
 
 
 def _said(speed: Measured) -> str:
-    """A time in words, for whoever proposes the next."""
+    """Returns a time in words, for the next proposer."""
     factor = speed.baselines[0].speedup
     share = f"{speed.share_of_limit:.0%} of the bandwidth of a copy"
     return f"{speed.workload.name}: {speed.timing.median_us:.4g} us, {factor:.3f} times as fast as the seed, {share}"

@@ -1,4 +1,4 @@
-"""By which traits an archive tells candidates apart: how they work, or as in Kernel-Smith their length and score."""
+"""Defines traits by which an archive sorts candidates: how they work, or as in Kernel-Smith their length and score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Traits:
 
 
 def traits(name: str, backend: Backend, seed: Sequence[File]) -> Traits:
-    """The preset of that name for what is searched from `seed`. Raises `UsageError` for another name."""
+    """Returns the preset of that name for a search from `seed`. Raises `UsageError` for another name."""
     if checked_preset(name) == MECHANISM:
         return Traits(backend.axes(), lambda files, score: backend.features(files))  # noqa: ARG005 - the score tells nothing
     length = max(1, _length(seed))
@@ -47,14 +47,14 @@ def traits(name: str, backend: Backend, seed: Sequence[File]) -> Traits:
 
 
 def checked_preset(name: str) -> str:
-    """`name`, where it is that of a preset. Raises `UsageError` for another one."""
+    """Returns `name`, where it is that of a preset. Raises `UsageError` for another one."""
     if name not in PRESETS:
         raise UsageError(f"--axes {name}: there are no such axes", f"the choices are {', '.join(PRESETS)}")
     return name
 
 
 def preset_of(axes: Sequence[Axis]) -> str:
-    """The name of the preset that has these axes, of which a journal keeps no more."""
+    """Returns the name of the preset that has these axes: a journal keeps only the axes."""
     return KERNEL_SMITH if tuple(axes) == _LENGTH_AND_SCORE else MECHANISM
 
 

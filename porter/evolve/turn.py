@@ -1,4 +1,4 @@
-"""A round as it goes on: whose turn it is to be asked, and what is still to be told."""
+"""Follows a round: which proposer is asked next, and which outcomes are still missing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PATIENCE = 2  # requests of which nothing was new, after which a proposer is no
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A candidate that is to be evaluated: who proposed it, for which island (None: for all); `again`, if it was.
+    """A candidate to be evaluated: who proposed it, for which island (None: for all); `again` if it was evaluated.
 
-    `to_beat` is the factor of what was to be made better.
+    `to_beat` is the factor of the candidate to improve.
     """
 
     candidate: Candidate
@@ -28,7 +28,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The number of candidates that are wanted for an island, and the proposers that may be asked for them."""
+    """The number of candidates wanted for an island, and the proposers that may be asked for them."""
 
     island: int
     count: int
@@ -39,8 +39,8 @@ class Wanted:
 class Round:
     """The questions and answers between two looks at how the search goes.
 
-    It closes once all were told of. Where a search keeps candidates in flight it closes once enough were `offered`, and
-    of those that are `waiting` some come of rounds before it.
+    It closes once all outcomes were told. Where a search keeps candidates in flight it closes once enough were
+    `offered`, and some of those `waiting` come from earlier rounds.
     """
 
     number: int
@@ -55,9 +55,7 @@ class Round:
     migrated: bool = False
 
     def wanted(self, proposers: Sequence[str], islands: int, batch: int, left: int | None) -> Wanted | None:
-        """Returns what is to be asked for next, where `left` more may be proposed; None when the round has its
-        candidates.
-        """
+        """Returns what to ask for next, where `left` more may be proposed; None when the round has its candidates."""
         island, filled, arms = self.island, self.filled, self._patient(proposers)
         if filled >= batch or not arms:
             island, filled, arms = island + 1, 0, tuple(proposers)
@@ -68,13 +66,13 @@ class Round:
         return tuple(name for name in proposers if self.fruitless[name] < _PATIENCE)
 
     def asked(self, island: int, places: int) -> None:
-        """A request went out, for which so many places are kept: none where others can fill them meanwhile."""
+        """Notes a request, for which `places` are kept: none where others can fill them meanwhile."""
         self._go_on_to(island)
         self.filled += places
         self.questions += 1
 
     def proposed(self, event: Proposed, to_beat: float, for_all: bool) -> None:
-        """Take in what came of a request to make better what has the factor `to_beat`."""
+        """Takes in the answer to a request to improve a candidate with the factor `to_beat`."""
         self._go_on_to(event.island)
         self.filled += len(event.candidates)
         if not event.candidates:
@@ -82,14 +80,14 @@ class Round:
         self.arrived(event, to_beat, for_all=for_all)
 
     def arrived(self, event: Proposed, to_beat: float, *, for_all: bool = False) -> None:
-        """Take in the candidates of an answer, which are evaluated in this round besides its own."""
+        """Takes in the candidates of an answer, which are evaluated in this round besides its own."""
         island = None if for_all else event.island
         self.offered += len(event.candidates)
         for candidate in event.candidates:
             self.wait_for(Waiting(candidate, event.proposer, island, to_beat))
 
     def wait_for(self, waiting: Waiting) -> None:
-        """A candidate is to be evaluated, after all others."""
+        """Puts a candidate to be evaluated behind all others."""
         self.waiting[waiting.candidate.digest] = waiting
 
     def take(self, waiting: Waiting) -> None:
@@ -97,7 +95,7 @@ class Round:
         del self.waiting[waiting.candidate.digest]
 
     def ask_again(self, islands: int, batch: int) -> None:
-        """There is news: where that is not enough yet of all islands, who had nothing to propose is asked once more."""
+        """Lets proposers be asked again that had nothing to propose: there is news, but not from all islands."""
         is_at_end = self.island + 1 == islands and (self.fruitless or self.filled >= batch)
         if is_at_end and self.offered < islands * batch:
             self.island, self.filled = 0, 0

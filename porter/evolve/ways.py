@@ -1,6 +1,6 @@
 """Finds the kernels that one call launches together: a launcher that chooses between kernels launches only one of them.
 
-A backend reads the statements of its language, and joins their ways here: one after the other, or one or the other.
+A backend reads the statements of its language, and joins their ways here: in sequence, or as alternatives.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ class Ways:
         return _few(self.ended | self.going)
 
     def then(self, other: Ways) -> Ways:
-        """These statements, then others."""
+        """Joins these statements and then others."""
         return Ways(_few(self.ended | _joined(self.going, other.ended)), _joined(self.going, other.going))
 
     def either(self, other: Ways) -> Ways:
-        """These statements, or others in their place."""
+        """Joins these statements and alternatives to them."""
         return Ways(_few(self.ended | other.ended), _few(self.going | other.going))
 
     def and_end(self) -> Ways:
-        """Nothing goes on behind these."""
+        """Ends all ways here: nothing follows these statements."""
         return Ways(self.every, frozenset())
 
     def called(self) -> Ways:
-        """The ways through a call of a function with these statements."""
+        """Returns the ways through a call of a function with these statements."""
         return Ways(frozenset(), self.every)
 
 
 def launching(kernels: Iterable[str]) -> Ways:
-    """A statement that launches all of these."""
+    """Returns a statement that launches all of these."""
     return Ways(frozenset(), frozenset({frozenset(kernels)}))
 
 
 def in_sequence(statements: Iterable[Ways]) -> Ways:
-    """Statements one after the other."""
+    """Joins statements one after the other."""
     found = Ways()
     for statement in statements:
         found = found.then(statement)

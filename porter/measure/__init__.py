@@ -1,1 +1,1 @@
-"""Times that can be trusted: how samples are taken, in which order, and what they say. Nothing here knows a device."""
+"""Takes times that can be trusted: how to sample, in which order, and what samples say. Nothing here knows a device."""

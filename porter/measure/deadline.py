@@ -1,7 +1,7 @@
-"""A limit on the time that a migration takes, by the clock on the wall: what is not settled then stays unsettled.
+"""Limits the time that a migration takes, by the wall clock: whatever is not settled by then stays unsettled.
 
-Parts of it are spans, one within the other. The end of one is an exception in the main thread, wherever that is, as
-Ctrl-C is one. What all migrations share and the first one builds does not count.
+Parts of it are spans, one within the other. The end of one is an exception in the main thread, wherever that is, like
+Ctrl-C. The builds that all migrations share, made by the first, do not count.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _HELD_S = 0.01  # until it is looked again whether what must not be broken off h
 
 @dataclass(eq=False, slots=True)
 class Span:
-    """A part of a limit that ends at `ends_at`, by the clock of what counts; `passed` once it was broken off."""
+    """A part of a limit that ends at `ends_at`, by the time that counts; `passed` once it was broken off."""
 
     ends_at: float
     passed: bool = False
 
 
 class OutOfTime(BaseException):
-    """The time of `span` is over. Nobody who handles errors of what is being done handles this."""
+    """The time of `span` is over. Handlers of ordinary errors do not catch this."""
 
     def __init__(self, span: Span) -> None:
         super().__init__()
@@ -43,13 +43,13 @@ class Uncounted:
 
     @property
     def seconds(self) -> float:
-        """All of them so far, those that are passing now included."""
+        """The seconds of all of them so far, including those that are passing now."""
         with self._lock:
             return self._over_s + (time.monotonic() - self._begin if self._depth else 0.0)
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """The time within does not count."""
+        """Leaves the time of the block out of the count."""
         self._change(1)
         try:
             yield
@@ -76,7 +76,7 @@ _WHOLE = _Whole()
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Holds limits back until the end of what is done within: half of it would be known to nobody."""
+    """Delays limits until the end of the block: half of its work would be of no use to anyone."""
     _WHOLE.count += 1
     try:
         yield
@@ -94,7 +94,7 @@ class Deadline:
 
     @property
     def left_s(self) -> float:
-        """Returns how long the innermost span may still take; infinitely long where there is no limit."""
+        """The time the innermost span may still take; infinite where there is no limit."""
         ends_at = min((span.ends_at for span in self._spans), default=math.inf)
         return 0.0 if self.passed else ends_at - _counted_s()
 
@@ -115,9 +115,9 @@ class Deadline:
 
     @contextmanager
     def span(self, seconds: float) -> Iterator[Span]:
-        """Breaks off what is done within once `seconds` are over, which `passed` of the span then says.
+        """Breaks off the block once `seconds` are over, which `passed` of the span then says.
 
-        It has no end of its own where there is no limit.
+        The span has no end of its own where there is no limit.
         """
         span = Span(_counted_s() + seconds)
         if not self._spans:
@@ -165,5 +165,5 @@ class Deadline:
 
 
 def _counted_s() -> float:
-    """The clock on the wall, which stands while shared parts are built."""
+    """Returns the wall clock, which stands still while shared parts are built."""
     return time.monotonic() - SHARED_PARTS.seconds

@@ -1,4 +1,4 @@
-"""Records where a time was measured: without that it cannot be compared with any other."""
+"""Records where a time was measured: without that it cannot be compared with any other time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SLOWING = {0x4: "power cap", 0x8: "hardware slowdown", 0x20: "thermal slowdown"
 class DeviceState:
     """The device at one moment. Clocks in MHz, power in watts, temperature in degrees Celsius.
 
-    `slowed_by` names what holds its clocks down; `others` is how many other processes compute on it.
+    `slowed_by` names what holds its clocks down; `others` counts other processes that compute on it.
     """
 
     sm_clock_mhz: int
@@ -26,7 +26,10 @@ class DeviceState:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A device and all whose version may change a time. `before` and `after` are its state around the measurement."""
+    """A device and everything whose version may change a time.
+
+    `before` and `after` are its state around the measurement.
+    """
 
     device: str
     uuid: str
@@ -56,5 +59,5 @@ class Environment:
 
 
 def slowed_by(event_reasons: int) -> tuple[str, ...]:
-    """Returns what NVML's bits say of why the clocks are not higher; that nothing runs is no reason to name."""
+    """Returns the reasons for low clocks, by NVML's bits; that nothing runs is not named."""
     return tuple(name for bit, name in _SLOWING.items() if event_reasons & bit)

@@ -1,7 +1,7 @@
-"""Several things timed in turn, so that whatever drifts meanwhile drifts for all of them.
+"""Times several arms in turn, so that any drift affects all of them.
 
 A block is an order and its mirror image, A B B A: a linear drift weighs on both alike, and so does each neighbour. The
-order is drawn anew for every block. Two things are compared by the ratio within a block, never across the whole.
+order is drawn anew for every block. Two arms are compared by the ratio within a block, never across the whole.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Stopped(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """The rule by which sampling ends: every interval lies within `half_width` of its median, or `budget_s` is gone.
+    """The rule by which sampling ends: every interval lies within `half_width` of its median, or `budget_s` is over.
 
-    `half_width` is a share: 0.0025 for a quarter of a percent. Whoever samples takes `warm_blocks` before, which count
-    nowhere. No block is begun after `most_blocks`. Sampling ends early where the first arm takes certainly more than
-    `slowest` times as long as the second.
+    `half_width` is a share: 0.0025 for a quarter of a percent. `warm_blocks` are sampled first and do not count. No
+    block is begun after `most_blocks`. Sampling ends early where the first arm takes certainly more than `slowest`
+    times as long as the second.
     """
 
     half_width: float = 0.0025
@@ -50,7 +50,7 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The ratio of two times: how many times as long the one takes as the other, and where that lies with 95 %."""
+    """The ratio of two times: how many times as long one takes as the other, with its 95 % interval."""
 
     median: float
     interval: tuple[float, float]
@@ -60,7 +60,7 @@ class Ratio:
 class Interleaved:
     """All arms, sampled in turn. `blocks_us[b][a]` is the mean of the two samples of arm `a` in block `b`.
 
-    `left_out` is how many blocks were disturbed and count nowhere.
+    `left_out` counts the blocks that were disturbed and do not count.
     """
 
     timings: tuple[Timing, ...]
@@ -70,13 +70,13 @@ class Interleaved:
     seconds: float
 
     def ratio(self, arm: int, to: int) -> Ratio:
-        """The time of `arm` over that of the arm `to`."""
+        """Returns the time of `arm` over that of the arm `to`."""
         ratios = [block[arm] / block[to] for block in self.blocks_us]
         return Ratio(statistics.median(ratios), median_interval(ratios))
 
 
 def interleaved(arms: int, sample: Sample, rule: StopRule, clock: Clock, seed: int = 0) -> Interleaved:
-    """Blocks of samples of all `arms` until `rule` is met; `clock` counts seconds, `seed` draws the orders."""
+    """Samples blocks of all `arms` until `rule` is met; `clock` counts seconds, `seed` draws the orders."""
     draw = Random(seed)
     begin = clock()
     blocks: list[list[tuple[float, float]]] = []
@@ -95,7 +95,7 @@ def interleaved(arms: int, sample: Sample, rule: StopRule, clock: Clock, seed: i
 
 
 def _block(arms: int, sample: Sample, draw: Random) -> list[tuple[float, float]]:
-    """Two samples of each arm."""
+    """Takes two samples of each arm."""
     order = draw.sample(range(arms), arms)
     times = sample([*order, *reversed(order)])
     first, second = times[:arms], times[: arms - 1 : -1]
@@ -104,7 +104,7 @@ def _block(arms: int, sample: Sample, draw: Random) -> list[tuple[float, float]]
 
 
 def _undisturbed(blocks: Sequence[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
-    """The blocks in which no arm had an outlier: what disturbed one sample was there for its neighbours."""
+    """Returns the blocks in which no arm had an outlier: what disturbed one sample also disturbed its neighbours."""
     bad: set[int] = set()
     for arm in range(len(blocks[0])):
         flat = [sample for block in blocks for sample in block[arm]]
@@ -122,7 +122,7 @@ def _stop(kept: Sequence[list[tuple[float, float]]], begun: int, rule: StopRule,
 
 
 def _is_slow(kept: Sequence[list[tuple[float, float]]], slowest: float) -> bool:
-    """By the interval of the ratio of the first arm to the second, or, while that is no 95 %, by far."""
+    """Returns whether the first arm is too slow beside the second, by the interval of the ratio, or else by far."""
     if math.isinf(slowest) or len(kept) < _LEAST_FOR_A_LOOK:
         return False
     low, _ = median_interval([statistics.fmean(block[0]) / statistics.fmean(block[1]) for block in kept])
@@ -130,7 +130,7 @@ def _is_slow(kept: Sequence[list[tuple[float, float]]], slowest: float) -> bool:
 
 
 def _widest(kept: Sequence[list[tuple[float, float]]]) -> float:
-    """The widest interval, as a share: of each arm, and of each ratio to the first."""
+    """Returns the widest interval, as a share: of each arm, and of each ratio to the first."""
     means = [[statistics.fmean(pair) for pair in block] for block in kept]
     arms = range(len(means[0]))
     times = [relative_width([s for block in kept for s in block[arm]]) for arm in arms]

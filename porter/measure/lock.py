@@ -1,8 +1,8 @@
-"""Decides who may use a device: whoever measures is alone there, all others prove and prepare beside one another.
+"""Decides which process may use a device: one that measures is alone there, all others prove and prepare side by side.
 
-Each device has seats, lock files named by its UUID, that stand for shares of its memory. Work takes as many of them as
-it needs; a measurement takes all, and while one waits for that no seat is given to anybody else. Only one waits so: the
-others, and who wants seats, have the same chance once it is done.
+Each device has seats, lock files named by its UUID, that stand for shares of its memory. Work takes as many seats as it
+needs; a measurement takes all, and while one waits for that no seat is given to anybody else. Only one measurement
+waits like this: once it is done, the others and the work have the same chance.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FOR_ALL_USERS = 0o666
 
 
 def seats_for(needed_bytes: int, memory_bytes: int) -> int:
-    """The seats of a device with so much memory that stand for what is needed of it."""
+    """Returns the seats of a device with so much memory that stand for what is needed of it."""
     return min(SEATS, 1 + SEATS * needed_bytes // memory_bytes)
 
 
@@ -32,7 +32,7 @@ def seats_for(needed_bytes: int, memory_bytes: int) -> int:
 class DeviceLock:
     """The lock of the device `uuid`; `folder` is the same for all on this machine. Nobody waits beyond `patience_s`.
 
-    Locks go with the process that holds them, however that ends.
+    Locks end with the process that holds them, however that ends.
     """
 
     uuid: str
@@ -41,7 +41,7 @@ class DeviceLock:
 
     @contextmanager
     def shared(self, seats: int = 1) -> Iterator[None]:
-        """Beside others, but nobody who measures, on so many `seats`. Raises `MachineError` after `patience_s`."""
+        """Holds `seats` of the device, while nobody measures. Raises `MachineError` after `patience_s`."""
         with ExitStack() as held:
             wish = held.enter_context(_opened(self._path("wish")))
             every = [held.enter_context(_opened(self._path(str(seat)))) for seat in range(SEATS)]
@@ -50,7 +50,7 @@ class DeviceLock:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """With nobody else there. Raises `MachineError` after `patience_s`."""
+        """Holds the device with nobody else there. Raises `MachineError` after `patience_s`."""
         with ExitStack() as held:
             wish = held.enter_context(_opened(self._path("wish")))
             self._wait(lambda: _try(wish, fcntl.LOCK_EX))
@@ -60,7 +60,7 @@ class DeviceLock:
             yield
 
     def _sit(self, wish: int, every: list[int], seats: int) -> bool:
-        """Returns whether there were so many `seats`, and nobody who wished for all; with fewer nobody stays on any."""
+        """Takes `seats` if they are free and nobody wants all; returns whether. With fewer it keeps none."""
         if not _try(wish, fcntl.LOCK_EX):
             return False
         try:
@@ -87,7 +87,7 @@ class DeviceLock:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """The lock file, which any user may hold: the permissions of whoever made it must not shut the others out."""
+    """Yields the lock file, which any user may hold: permissions of the user who made it must not shut others out."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FOR_ALL_USERS)
         os.fchmod(descriptor, _FOR_ALL_USERS)

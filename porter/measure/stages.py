@@ -1,4 +1,4 @@
-"""Counts where the time of a migration goes, in seconds of the clock on the wall."""
+"""Counts where the time of a migration goes, in seconds of the wall clock."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Stage(StrEnum):
 
 
 class Stages:
-    """`seconds` of each stage so far; those that never began are not in it."""
+    """`seconds` of each stage so far; stages that never began are not in it."""
 
     def __init__(self) -> None:
         self.seconds: dict[Stage, float] = {}
 
     @contextmanager
     def of(self, stage: Stage) -> Iterator[None]:
-        """All that is done within is `stage`."""
+        """Counts the time of the block for `stage`."""
         begin = time.monotonic()
         try:
             yield

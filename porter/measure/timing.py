@@ -1,4 +1,4 @@
-"""Samples of a time, and what they say: their median, and between what its true value lies."""
+"""Evaluates samples of a time: their median, and the interval of its true value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST_SPREAD = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The times that one call takes: every sample, in microseconds, in the order in which they were taken."""
+    """The times of one call: every sample, in microseconds, in the order in which they were taken."""
 
     samples_us: tuple[float, ...]
 
@@ -29,12 +29,12 @@ class Timing:
 
     @property
     def interval_us(self) -> tuple[float, float]:
-        """Between what the true median lies with a confidence of 95 %."""
+        """The interval of the true median with a confidence of 95 %."""
         return median_interval(self.samples_us)
 
 
 def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The order statistics between which the median lies with at least `confidence`, whatever the distribution.
+    """Returns the order statistics between which the median lies with at least `confidence`, whatever the distribution.
 
     Of fewer than six samples, which cannot give 95 %, the least and the greatest.
     """
@@ -56,13 +56,13 @@ def _ranks_left_out(count: int, confidence: float) -> int:
 
 
 def relative_width(samples: Sequence[float]) -> float:
-    """Half the width of the median's interval, as a share of the median."""
+    """Returns half the width of the median's interval, as a share of the median."""
     low, high = median_interval(samples)
     return (high - low) / 2 / statistics.median(samples)
 
 
 def disturbed(samples: Sequence[float]) -> frozenset[int]:
-    """The positions of outliers: more than six robust deviations from the median.
+    """Returns the positions of outliers: more than six robust deviations from the median.
 
     The deviation is that of a normal distribution with the same median absolute deviation, at least 0.2 %.
     """
