@@ -35,6 +35,7 @@ _CONTENTS = {
     Values.INDEX: (Distribution.AT_BOUND, Distribution.BELOW_ZERO),
     Values.NORMAL: (Distribution.ZEROS, Distribution.ROUND),
 }
+_OF_SPECIALS = re.compile(r"(?i:is_?(?:nan|inf|finite|normal)|\bnan\b|infinity)")
 _NUMBER = re.compile(r"\b\d+\b")
 _LARGEST = 1 << 16
 
@@ -112,7 +113,7 @@ def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
 def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[_Trial]:
     """Yields what may take a missing side, the likeliest first."""
     sizes = probe_sizes(contract, frozenset(), fixed, 1, 0) or contract.workloads[0].sizes
-    for contents in _contents(contract):
+    for contents in (*_contents(contract), *_specials(contract, covered)):
         yield _of(contract, Workload(contents.value, sizes, _SEED, distribution=contents))
     for name, types in _types(contract):
         yield _of(contract, Workload(name, sizes, _SEED, dtypes=types))
@@ -143,6 +144,12 @@ def _contents(contract: Contract) -> list[Distribution]:
     """Returns what may stand in the inputs that the contract has."""
     read = {tensor.values for tensor in contract.tensors if tensor.role is not Role.OUT}
     return [contents for values, some in _CONTENTS.items() if values in read for contents in some]
+
+
+def _specials(contract: Contract, covered: BranchCoverage) -> tuple[Distribution, ...]:
+    """Returns what holds numbers that are none, or infinite, where floats are read and a missing side asks for such."""
+    read = any(t.dtype.is_float and t.values is Values.NORMAL and t.role is not Role.OUT for t in contract.tensors)
+    return (Distribution.SPECIALS,) if read and any(_OF_SPECIALS.search(side.text) for side in covered.missing) else ()
 
 
 def _types(contract: Contract) -> Iterator[tuple[str, dict[str, DType]]]:

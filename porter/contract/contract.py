@@ -86,6 +86,7 @@ class Distribution(StrEnum):
     INFINITE = "infinite"  # rows with one infinity, and rows without
     MASKED = "masked"  # rows of minus infinity alone, and rows without
     NAN = "nan"  # rows with one NaN, and rows without
+    SPECIALS = "specials"  # NaN and infinities among the numbers, for sources that ask
 
 
 class Layout(StrEnum):

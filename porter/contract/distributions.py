@@ -32,8 +32,10 @@ _SMALLEST_NORMAL = {
 _LARGEST = {DType.FLOAT64: 3e38, DType.FLOAT32: 3e38, DType.BFLOAT16: 3e38, DType.FLOAT16: 6e4}
 # Numbers that sources compare with, which every float of 16 bits has as they are, and whose exponentials are finite.
 _ROUND = np.array([0, 0.125, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 16, 20])
-# Beyond what a contract allows: only where the original is seen to ask about such indices.
+_OF_SPECIALS = np.array([np.nan, np.nan, np.inf, -np.inf, 0, 0, 0, 0])  # half of the numbers stay
+# Beyond what a contract allows: only where the original is seen to ask about such indices, or numbers.
 OF_INDICES = frozenset((Distribution.AT_BOUND, Distribution.BELOW_ZERO))
+ASKED_FOR = OF_INDICES | {Distribution.SPECIALS}
 _FACTORS = frozenset((Values.NORMAL, Values.POSITIVE))
 _REARRANGED = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
 
@@ -86,6 +88,9 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
             return np.where(np.arange(len(rows))[:, None] % 2 == 0, -np.inf, rows)
         case Distribution.NAN:
             return _in_some(rows, chance, (np.nan,))
+        case Distribution.SPECIALS if dtype in _SMALLEST_NORMAL:
+            chosen = (chance >> np.uint64(11)) % np.uint64(_OF_SPECIALS.size)
+            return np.where(np.isfinite(_OF_SPECIALS[chosen]), rows, _OF_SPECIALS[chosen])
     return rows
 
 

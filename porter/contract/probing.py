@@ -77,6 +77,20 @@ def probe_job(contract: Contract, sizes: Mapping[str, int], grown: Mapping[str, 
     return _at_the_bound(job(wide, Workload("probe", sizes, seed=1)), wide, sizes)
 
 
+def with_nans(probe: Job, contract: Contract) -> Job:
+    """`probe` with NaN in all floats that are drawn: `if (isnan(x[i])) y[i] = 0` touches nothing of y elsewhere."""
+    tensors = iter(contract.tensors)
+    arguments: list[Value] = []
+    for value in probe.arguments:
+        tensor = next(tensors) if isinstance(value, TensorValue) else None
+        if tensor is not None and isinstance(value, TensorValue) and tensor.dtype.is_float and tensor.values in _DRAWN:
+            storage = encode(np.full(value.storage.size, np.nan), value.dtype).reshape(value.shape)
+            arguments.append(replace(value, storage=storage))
+        else:
+            arguments.append(value)
+    return replace(probe, arguments=tuple(arguments))
+
+
 def filled(contract: Contract, filling: Filling) -> Contract:
     """`contract` with the numbers of `filling` in the inputs that no other argument hangs on."""
     arguments = tuple(

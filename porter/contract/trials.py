@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.contract.compare import compare
-from porter.contract.contract import Contract, Distribution, Workload
+from porter.contract.contract import Contract, Distribution, Role, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, left_unwritten, takes_garbage
-from porter.contract.probing import FILLINGS, PROBE_ELEMENTS, Filling, filled, job, probe_job
+from porter.contract.probing import FILLINGS, PROBE_ELEMENTS, Filling, filled, job, probe_job, with_nans
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
 from porter.contract.workloads import SMALL_SCALE
@@ -56,6 +56,7 @@ class Trials:
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
     _vain: list[Run] = field(default_factory=list)
     _hangs_on_inputs: bool = True  # what is touched, until a probe shows that inputs that are all alike change nothing
+    _hangs_on_nans: bool = True  # what is written, until a probe shows that no numbers change nothing
     _endless: set[Selection | Filling] = field(default_factory=set)
     _grown_in_vain: int = 0
 
@@ -76,7 +77,8 @@ class Trials:
         alike = self._asides(FILLINGS, contract, sizes) if self._hangs_on_inputs else []
         if alike and not troubled(run):
             self._hangs_on_inputs = any(other.touched != run.touched for other in alike)
-        return replace(run, touched=_joined([run, *alike, *self._asides(selections(contract), contract, sizes)]))
+        runs = [run, *alike, *self._asides(selections(contract), contract, sizes)]
+        return replace(run, touched=self._by_nans(contract, sizes, _joined(runs)))
 
     def _asides(
         self, changes: Sequence[Selection | Filling], contract: Contract, sizes: Mapping[str, int]
@@ -95,6 +97,28 @@ class Trials:
             if endless(run) or run.seconds > SLOW_S:
                 self._endless.add(change)
         return self._seen.get(key)
+
+    def _by_nans(
+        self, contract: Contract, sizes: Mapping[str, int], touched: tuple[Touched, ...]
+    ) -> tuple[Touched, ...]:
+        """`touched`, with what a probe whose floats are no numbers does to tensors that are not only read and of which
+        nothing was touched, until one shows that it does nothing.
+
+        What is written there alone is left as it was elsewhere, which is to be seen: it counts as read.
+        """
+        idle = [not (t.read_end or t.written_end) for t in touched]
+        kept = [tensor.role is not Role.IN for tensor in contract.tensors]
+        if not (self._hangs_on_nans and any(i and k for i, k in zip(idle, kept, strict=False))):
+            return touched
+        key = (*map(tuple, (sizes.items(), self.grown.items())), contract.arguments, "nan")
+        run = self._run(key, lambda: self._traced(with_nans(probe_job(contract, sizes, self.grown), contract)))
+        found = [replace(t, read_end=max(t.read_end, t.written_end)) for t in run.touched]
+        self._hangs_on_nans = not troubled(run) and any(t.written_end for t, i in zip(found, idle, strict=False) if i)
+        return (
+            tuple(f if i else t for f, t, i in zip(found, touched, idle, strict=True))
+            if self._hangs_on_nans
+            else touched
+        )
 
     def exact(
         self,

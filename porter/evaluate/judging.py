@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, Distribution, EntryKind, Role, Values, Workload
-from porter.contract.distributions import OF_INDICES
+from porter.contract.distributions import ASKED_FOR
 from porter.contract.dtype import DType
 from porter.contract.materialise import materialise, retyped, shape_of
 from porter.contract.validate import satisfies
@@ -176,7 +176,7 @@ def _long(contract: Contract, by_size: Sequence[Workload]) -> Workload:
 
 def _distributions(contract: Contract, small: Workload, usual: Workload, large: Workload) -> Iterator[Workload]:
     """A workload for each distribution that changes an input."""
-    for kind in (k for k in Distribution if k not in OF_INDICES):
+    for kind in (k for k in Distribution if k not in ASKED_FOR):
         base = large if kind in _AT_LARGE_SIZES else usual if kind is Distribution.ROUND else small
         base = replace(base, scale=1.0)
         workload = replace(base, name=kind.value, distribution=kind)

@@ -9,7 +9,7 @@ import pytest
 
 from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
-from porter.contract.contract import EntryKind, Role
+from porter.contract.contract import Distribution, EntryKind, Role
 from porter.contract.draft import draft
 from porter.contract.questions import unknown_extents
 from porter.contract.reader import loads
@@ -564,3 +564,24 @@ void move(Particle* p, const Particle* by, float dt, int n) { moved<<<(n + 127) 
     assert confirmation.contract.questions == ()
     assert (p.role, p.shape, p.group) == (Role.INOUT, ("4 * n",), 4)
     assert (by.role, by.shape) == (Role.IN, ("4 * n",))
+
+
+@pytest.mark.parametrize(("asked", "has_workload"), [("isnan(v)", True), ("v > 1e30f", False)])
+def test_what_is_written_for_no_numbers_alone_is_as_long_as_they_are_many(judge, asked, has_workload):
+    confirmation, _ = judge(f"""
+__global__ void cleared(float* depth, const float* normals, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {{
+        float v = normals[3 * i];
+        if ({asked}) depth[i] = 0;
+    }}
+}}
+void clear(float* depth, const float* normals, int n) {{ cleared<<<(n + 127) / 128, 128>>>(depth, normals, n); }}
+""")
+    depth, normals = confirmation.contract.tensors
+    assert normals.shape[0].startswith("3 * n") or normals.shape == ("3 * (n - 1) + 1",)
+    assert depth.shape == (("n",) if has_workload else ("1",))
+    distributions = [w.distribution for w in confirmation.contract.workloads]
+    assert (Distribution.SPECIALS in distributions) is has_workload
+    if has_workload:
+        assert depth.role is Role.INOUT
