@@ -85,6 +85,6 @@ def _is_rounding(got: TensorValue, want: TensorValue, terms: float) -> bool:
 
 
 def _floats(tensor: TensorValue) -> NDArray[Any]:
-    """The elements in a type that numpy computes with."""
+    """Returns the elements in a type that numpy computes with."""
     native = tensor.dtype in (DType.FLOAT32, DType.FLOAT64)
     return tensor.storage if native else decode(tensor.storage, tensor.dtype).astype(np.float64)

@@ -48,7 +48,7 @@ class Called:
         return self.ported.runs_programs and bool(self.ported.signatures("main"))
 
     def named(self, entry: Entry) -> str:
-        """The function that answers for `entry`."""
+        """Returns the function that answers for `entry`."""
         by_name = self.ported.named(entry)
         return self.entry or by_name or next((name for name in (FORWARD, MODEL) if self.ported.signatures(name)), "")
 

@@ -119,7 +119,7 @@ def _is_empty(reference: Reference) -> bool:
 
 
 def at_workloads(contract: Contract, workloads: Sequence[Workload]) -> Contract:
-    """The contract with these workloads alone."""
+    """Returns the contract with these workloads alone."""
     return replace(contract, workloads=tuple(workloads))
 
 

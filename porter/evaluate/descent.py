@@ -148,7 +148,7 @@ class Descent:
         return replace(proof, entry=replace(proof.entry, outcome=alone))
 
     def _proven(self, contracts: Sequence[Contract]) -> list[Proof]:
-        """The proof of each entry that was ported."""
+        """Returns the proof of each entry that was ported."""
         refused = [refusal(contract, self._usage.program, self.port) for contract in contracts]
         wanted = [contract for contract, because in zip(contracts, refused, strict=True) if because is None]
         proven = iter(self.prover.prove(wanted, self.progress))

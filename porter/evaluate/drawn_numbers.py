@@ -65,13 +65,13 @@ def _side(value: float) -> int:
 
 
 def fractions(contract: Contract) -> list[ScalarArg]:
-    """The numbers with a value of their own that may be no whole ones."""
+    """Returns the numbers with a value of their own that may be no whole ones."""
     numbers = (a for a in contract.arguments if isinstance(a, ScalarArg))
     return [argument for argument in numbers if _is_drawn(argument) and not _is_whole(argument)]
 
 
 def like(argument: ScalarArg, random: Random) -> float:
-    """A value that lies where the argument's own does: below one, or above."""
+    """Returns a value that lies where the argument's own does: below one, or above."""
     own = float(argument.value)
     if _is_whole(argument):
         return own + random.randint(*_MORE)
@@ -79,9 +79,7 @@ def like(argument: ScalarArg, random: Random) -> float:
 
 
 def _unlike(argument: ScalarArg, random: Random) -> tuple[float, ...]:
-    """Returns values of which the operator may not be meant for some; of whole numbers zero alone, since others often
-    are places.
-    """
+    """Returns values that the operator may not be meant for; of whole numbers only zero: others may be places."""
     own = float(argument.value)
     if _is_whole(argument):
         return (0.0,) if own else ()

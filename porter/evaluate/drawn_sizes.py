@@ -51,7 +51,7 @@ def drawn_sizes(contract: Contract, fixed: Sizes, seed: int, fit: Fit) -> Iterat
 def _several_tiles(
     contract: Contract, free: list[str], inner: list[str], random: Random
 ) -> Iterator[tuple[str, dict[str, int], list[str]]]:
-    """All axes at once where no tensor has more than two; else one after the other."""
+    """Yields all axes at once where no tensor has more than two; else one after the other."""
     if len(free) == 1:
         yield "several tiles", {free[0]: random.randint(*_ALONE)}, free
     elif free and max(widest(contract, symbol) for symbol in free) <= 2:
@@ -69,7 +69,7 @@ def _long_axes(free: list[str], inner: list[str], random: Random) -> Iterator[tu
 
 
 def _just_over(free: list[str], inner: list[str], random: Random) -> Iterator[tuple[str, dict[str, int], list[str]]]:
-    """One element more than whole tiles: of the last axis, and of as many others as are not too much."""
+    """Yields one element more than whole tiles: of the last axis, and of as many others as are not too much."""
     last, unit = inner[:1], _UNITS_OF_LAST.get(len(free), _UNIT_OF_INNER)
     others = [symbol for symbol in free if symbol not in last][-2 if len(free) == 3 else -1 :]
     tiles = random.randint(1, 2) if len(free) == 2 else 1
@@ -79,7 +79,7 @@ def _just_over(free: list[str], inner: list[str], random: Random) -> Iterator[tu
 
 
 def _just_over_in_all(free: list[str]) -> Iterator[tuple[str, dict[str, int], list[str]]]:
-    """One element more than whole tiles where two axes are taken together, as one long one."""
+    """Yields one element more than whole tiles where two axes are taken together, as one long one."""
     if len(free) == 2:
         yield "just over tiles in all", dict.fromkeys(free, _TILE_OF_ALL + 1), free
 

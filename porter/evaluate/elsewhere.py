@@ -71,7 +71,7 @@ class _Search:
         return {n: f for n, f in found.items() if not any(_defines(other.text, n) for other in files)}
 
     def definition(self, name: str, declaring: Iterable[Source]) -> Source | None:
-        """The only file beside the source, or beside those `declaring` it, that defines the function `name`."""
+        """Returns the only file beside the source, or beside those `declaring` it, that defines the function `name`."""
         near = (*declaring, self.program.source)
         beside = {p.resolve(): p for file in near for p in sources_beside(file.path)[:_MOST_FILES]}
         own = self.program.source.path.resolve()
@@ -80,7 +80,7 @@ class _Search:
         return found[0] if len(found) == 1 and len(_defines(found[0].text, name)) == 1 else None
 
     def taken(self, path: Path, names: set[str]) -> Taken:
-        """The piece of the file at `path` that the functions `names` take."""
+        """Returns the piece of the file at `path` that the functions `names` take."""
         source = self.texts[path]
         functions = parse(source, defines=self.program.defines).host_functions
         qualified = frozenset(f.qualified for f in functions if f.name in names)
@@ -102,7 +102,7 @@ def _called(text: str) -> Iterator[str]:
 
 
 def _defines(text: str, name: str) -> list[str]:
-    """The heads of definitions of a function `name` in `text`."""
+    """Returns the heads of definitions of a function `name` in `text`."""
     if name not in text:
         return []
     return re.findall(rf"[\w*&>]\s+[*&]*(?:\w+::)*{name}\s*\((?:[^(){{}};]|\([^(){{}};]*\))*\)\s*\{{", text)

@@ -74,7 +74,7 @@ def _is_program(program: Program) -> bool:
 
 
 def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
-    """The user's contract, or the drafted ones.
+    """Returns the user's contract, or the drafted ones.
 
     Raises `ContractError` and `InputError` for one that is no contract, `UsageError` for a size that none of them has.
     """

@@ -243,7 +243,7 @@ def _at(candidate: Candidate) -> str:
 
 
 def _compiled(candidates: tuple[Candidate, ...], verified: Verified) -> Verified | NotBuilt:
-    """The verdict with the devices that what ran compiles for."""
+    """Returns the verdict with the devices that what ran compiles for."""
     devices: list[str] = []
     for candidate in candidates:
         compiled = candidate.compiled()

@@ -202,7 +202,7 @@ def _beyond_half(contract: Contract, small: Workload) -> Iterator[Workload]:
 
 
 def _by_types(contract: Contract) -> tuple[Workload, ...]:
-    """A workload for each choice of element types."""
+    """Returns a workload for each choice of element types."""
     chosen = [w for w in contract.workloads if w.dtypes and not (w.device_only or 0 in w.sizes.values())]
     return tuple({tuple(sorted(w.dtypes.items())): w for w in chosen}.values())
 

@@ -40,7 +40,7 @@ class _Number:
     name: str
 
     def at(self, value: float) -> Workload:
-        """The workload with that value."""
+        """Returns the workload with that value."""
         return replace(self.base, scalars={**self.base.scalars, self.name: value}, scale=1.0, takes="")
 
     def answer(self, execute: Execute, value: float) -> Floats | None:

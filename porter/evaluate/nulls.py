@@ -96,7 +96,7 @@ def _echo(contract: Contract, expected: Expected) -> _Tensors | None:
 
 
 def _remembered(contract: Contract, expected: list[Expected]) -> _Null:
-    """The answer to the first workload with the same shapes."""
+    """Returns the answer to the first workload with the same shapes."""
     first: dict[tuple[tuple[int, ...], ...], _Tensors] = {}
 
     def shapes(e: Expected) -> tuple[tuple[int, ...], ...]:

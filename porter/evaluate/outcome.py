@@ -54,7 +54,7 @@ class Verified:
     label = "verified"
 
     def joined(self, other: Verified) -> Verified:
-        """The verdict over the workloads of both."""
+        """Returns the verdict over the workloads of both."""
         caveat = _listed((*self.caveat.split("; "), *other.caveat.split("; ")))
         checked, coverage = (*self.checked, *other.checked), self.coverage | other.coverage
         unreached = tuple(dict.fromkeys((*self.unreached, *other.unreached)))
@@ -143,5 +143,5 @@ Outcome = Equal | NotVerified | Refused | NotBuilt | Crashed | Wrong
 
 
 def outcome_words(label: str) -> str:
-    """A label as people read it: `not_built` as `not built`."""
+    """Returns a label as people read it: `not_built` as `not built`."""
     return label.replace("_", " ")

@@ -360,7 +360,7 @@ def _entry(reference: Reference, outcome: Outcome) -> EntryOutcome:
 
 
 def _both(first: Verified, second: Outcome) -> Outcome:
-    """The verdict over the workloads of two."""
+    """Returns the verdict over the workloads of two."""
     return first.joined(second) if isinstance(second, Verified) else second
 
 

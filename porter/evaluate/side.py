@@ -42,7 +42,7 @@ class Side:
         return frozenset[int]().union(*map(whole_numbers, texts))
 
     def replaced(self, files: Iterable[Source]) -> Side:
-        """The side with `files` for those at the same paths."""
+        """Returns the side with `files` for those at the same paths."""
         by_path = {file.path: file for file in files}
         headers = tuple((name, by_path.get(header.path, header)) for name, header in self.headers)
         return replace(self, source=by_path.get(self.source.path, self.source), headers=headers)
@@ -103,7 +103,7 @@ def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...
 
 
 def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> Side:
-    """The CUDA source as the user wrote it."""
+    """Returns the CUDA source as the user wrote it."""
     folders, own = tuple(map(str, include_dirs)), OwnCode.of(program)
     return Side(program.source, program.headers, CUDA, program, defines, folders, own)
 

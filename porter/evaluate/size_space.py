@@ -146,7 +146,7 @@ class SizeSpace:
         return [point for point in unique.values() if self._is_small(point) and self._allows(point)]
 
     def _over(self, name: str) -> list[int]:
-        """The least values beyond each number."""
+        """Returns the least values beyond each number."""
         step, rest = self._steps[name], self._least[name] % self._steps[name]
         return sorted({_above(number, step, rest) for number in self._numbers})
 
@@ -214,7 +214,7 @@ class SizeSpace:
 
 
 def _above(number: int, step: int, rest: int) -> int:
-    """The least value beyond `number` that leaves `rest` when divided by `step`."""
+    """Returns the least value beyond `number` that leaves `rest` when divided by `step`."""
     return number + 1 + (rest - number - 1) % step
 
 

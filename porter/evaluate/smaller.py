@@ -139,7 +139,7 @@ def _does_as_much(small: Run, large: Run) -> bool:
 
 
 def _several(launches: Iterable[LaunchRecord]) -> Mapping[str, frozenset[int]]:
-    """The axes along which each kernel was launched over several blocks."""
+    """Returns the axes along which each kernel was launched over several blocks."""
     found = dict[str, frozenset[int]]()
     for launch in launches:
         axes = frozenset(axis for axis, extent in enumerate(launch.grid) if extent > 1)

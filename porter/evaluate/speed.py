@@ -75,7 +75,7 @@ Speed = Measured | NotMeasured
 
 
 def speedup(speeds: Iterable[Speed]) -> float | None:
-    """The geometric mean over all workloads of how many times as fast the candidate is as its first baseline.
+    """Returns the geometric mean over all workloads of how many times as fast the candidate is as its first baseline.
 
     None where that is not the same for all: a mean over different ones says nothing.
     """

@@ -89,7 +89,7 @@ class _Timing:
     def _entry(
         self, entry: EntryOutcome, found: Candidates, rivals: Rivals | str, fidelity: Fidelity
     ) -> Iterator[Speed]:
-        """The times of each workload at which the entry is timed."""
+        """Yields the times of each workload at which the entry is timed."""
         contract = entry.contract
         candidate = found[0].timed if isinstance(found, tuple) else None
         if isinstance(rivals, str):

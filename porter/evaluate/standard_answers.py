@@ -63,7 +63,7 @@ class StandardAnswers:
 
     @classmethod
     def of(cls, standard: Standard, contract: Contract, options: MigrateOptions) -> StandardAnswers:
-        """The answers to the workloads of a judgement by `options`."""
+        """Returns the answers to the workloads of a judgement by `options`."""
         reference, left_out = answers(standard, contract, options)
         unusable = unsound(reference)
         if not unusable and (null := passing_null(reference)):

@@ -81,7 +81,7 @@ def named_source(against: Path) -> Path:
 
 
 def _named_reference(path: Path) -> Path:
-    """The file that the contracts at `path` name as their reference."""
+    """Returns the file that the contracts at `path` name as their reference."""
     names = {contract.reference for contract in load_contracts(path)}
     if names == {""}:
         hint = 'add reference = "kernel.cu" or reference = "reference.py" to each [[contract]]'

@@ -102,7 +102,7 @@ class Originals:
         return self.bench.begin(self.source.request(contracts, CUDA_WARP_SIZE))
 
     def study(self, contract: Contract, built: Built, progress: Progress) -> Studied | Unproven:
-        """The answers to those workloads that are not for devices alone."""
+        """Returns the answers to those workloads that are not for devices alone."""
         settled = self.settled(contract, built, progress)
         return settled if isinstance(settled, Unproven) else self.answers(settled)
 
@@ -144,7 +144,7 @@ class Originals:
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
-        """The answers to the workloads of a contract without questions."""
+        """Returns the answers to the workloads of a contract without questions."""
         contract, execute, noted = settled.contract, settled.execute, settled.noted
         look = partial(self.examined, execute=execute)
         found = self._examined(contract, look, execute)

@@ -146,7 +146,7 @@ class Stopwatch:
         return expected
 
     def _proven(self, candidate: Timed, given: Job, expected: Expected) -> int:
-        """The bytes that a right answer returns."""
+        """Returns the bytes that a right answer returns."""
         run = candidate.run(given)
         if not run.finished:
             raise _Unfit(f"it does not run on the device: {fault_of(run)}")

@@ -129,7 +129,7 @@ class _Trial:
         return verdict if standard.recorded is None else replace(verdict, seed=standard.recorded)
 
     def _proof(self, contract: Contract, standard: Standard, candidates: Candidates) -> Proof:
-        """The candidate held to one contract."""
+        """Returns the candidate held to one contract."""
         self.progress(f"asking {standard.source.path.name}")
         asked = StandardAnswers.of(standard, contract, self.options)
         self.progress(f"running {self.port.files[0].name}")

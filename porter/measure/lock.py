@@ -24,7 +24,7 @@ _FOR_ALL_USERS = 0o666
 
 
 def seats_for(needed_bytes: int, memory_bytes: int) -> int:
-    """Returns the seats of a device with so much memory that stand for what is needed of it."""
+    """Returns how many seats stand for `needed_bytes` of a device with `memory_bytes`."""
     return min(SEATS, 1 + SEATS * needed_bytes // memory_bytes)
 
 

@@ -1,1 +1,1 @@
-"""Running and timing on an NVIDIA device: originals built by nvcc, candidates in a process that may be lost."""
+"""Runs and times on an NVIDIA device: originals built by nvcc, candidates in a process that may be lost."""

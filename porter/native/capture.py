@@ -1,7 +1,7 @@
-"""An arm: an entry ready to be timed. Its call is captured once for each of several sets of buffers, then replayed.
+"""Makes an arm, an entry ready to be timed: captures its call once for each of several sets of buffers, then replays.
 
-After capturing no code of the entry's host side runs any more: whoever wants to change what it does has to do so on
-the device. The sets together are larger than the cache, so that a replay finds nothing of its data there.
+After capturing no host code of the entry runs any more: only code on the device can change what it does. The sets
+together are larger than the cache, so that a replay finds nothing of its data there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Set:
 class Replayed:
     """The arguments and results that a call left, and two device times in microseconds.
 
-    `alone_us` is that of the call where no call was before it, `later_us` that of one in another set.
+    `alone_us` is the time of the call with no call before it, `later_us` that of one in another set.
     """
 
     arguments: Arguments
@@ -65,10 +65,10 @@ class Replayed:
 
 
 class Arm:
-    """`uncaptured` says why the call cannot be captured; empty where it was. `nodes` are those of one call.
+    """A captured entry: `uncaptured` says why the call cannot be captured, `nodes` are those of one call.
 
-    What is launched `before` a sample, untimed, brings into the cache what then stays there: else a call of a sample of
-    five rounds over all sets takes longer than one of six. 0 where there are more bytes than the cache holds.
+    The launches `before` a sample, untimed, fill the cache with what stays there: else calls in a sample of five rounds
+    over all sets take longer than in one of six. 0 where there are more bytes than the cache holds.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Arm:
             self._spare = _Set(device, job, host, self._slabs.next(), like=first.arguments)
 
     def _captured(self, one: _Set) -> str:
-        """Captures the call on a set; why that cannot be done."""
+        """Captures the call on a set, or says why that cannot be done."""
         try:
             one.graph.capture_begin(pool=None, capture_error_mode="thread_local")
             try:
@@ -148,7 +148,7 @@ class Arm:
         self._chains_a_sample = max(1, min(_CHAINS, int(_OVER_CHAINS_US / (rounds * round_us))))
 
     def next_chains(self) -> list[int]:
-        """Returns what is launched for a sample: one graph after the other."""
+        """Returns the graphs to launch for a sample, one after the other."""
         begin = self._turn
         self._turn += self._chains_a_sample
         return [self._chains[turn % len(self._chains)] for turn in range(begin, self._turn)]
@@ -169,7 +169,7 @@ class Arm:
         self._slabs.free()
 
     def call_us(self) -> float:
-        """The device time of one call, made by Python."""
+        """Returns the device time of one call, made by Python."""
         if not self._eager_launches:
             self._eager_launches = 1
             self._eager_launches = max(1, min(_MOST_LAUNCHES, math.ceil(_SAMPLE_US / self.call_us())))
@@ -180,11 +180,10 @@ class Arm:
         return self._device.end() / self._eager_launches
 
     def replay(self, job: Job, index: int) -> Replayed:
-        """Returns what one call leaves on `job` in the set `index`, and its times where nothing of an answer is there
-        yet.
+        """Returns what one call leaves on `job` in the set `index`, and its times where no answer was there before.
 
-        All sets get the contents, results are poisoned, and what was timed runs once in each, in that set first; or the
-        call, if it was not captured.
+        All sets get the contents, results are poisoned, and the timed graph (or the call, if it was not captured) runs
+        once in each, in that set first.
         """
         for one in self._sets:
             one.arguments.write(job.arguments)
@@ -204,9 +203,10 @@ class Arm:
         return Replayed(chosen.arguments, chosen.results, times[0], times[-1])
 
     def _called_once(self, chosen: _Set) -> float:
-        """The time of a call made by Python, right after one on other buffers with what they have always held.
+        """Returns the time of a call made by Python, right after one on other buffers with their usual contents.
 
-        H200: a kernel of 29 us and a wait for it take 29 us so, and 244 us as the first call since inputs were written.
+        H200: a kernel of 29 us and a wait for it take 29 us in this way, and 244 us as the first call since inputs were
+        written.
         """
         if self._spare is not None:
             self._call(self._spare.arguments.passed)
@@ -215,7 +215,7 @@ class Arm:
         return self._device.end()
 
     def _once_each(self, groups: Sequence[Sequence[_Set]]) -> list[float]:
-        """The time of a call in each group of sets, one group after the other; in the cache as in a sample."""
+        """Returns the time of a call in each group of sets, one group after the other; the cache is as in a sample."""
         chains = [self._device.chain([one.graph.raw_cuda_graph() for one in sets], 1) for sets in groups]
         times = self._device.sample(chains, apart=not self.before)
         for chain in chains:
@@ -229,7 +229,7 @@ def _poison(device: Device, result: torch.Tensor) -> None:
 
 
 def sampled(device: Device, arms: Sequence[Arm], order: Sequence[int], *, captured: bool) -> list[float]:
-    """The device time of one call of each arm of `order`, in microseconds."""
+    """Returns the device time of one call of each arm of `order`, in microseconds."""
     if not captured:
         return [arms[arm].call_us() for arm in order]
     chains = [arms[arm].next_chains() for arm in order]

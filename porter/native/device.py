@@ -1,4 +1,4 @@
-"""The device as a worker sees it: `device.cpp` by ctypes. Open it before anything untrusted is loaded."""
+"""Drives the device as a worker sees it: `device.cpp` by ctypes. Open it before anything untrusted is loaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DRAW = Path(__file__).with_name("draw.ptx")
 
 
 class DeviceError(RuntimeError):
-    """The driver's name for what went wrong; after most of them the process is lost for the device."""
+    """The driver's name for an error; after most errors the process has lost the device."""
 
 
 class NodeType(IntEnum):
@@ -42,7 +42,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A device: what it is and what a measurement has to know of it."""
+    """A device: its name and the facts that a measurement needs."""
 
     name: str
     uuid: str
@@ -137,7 +137,7 @@ class Device:
             self._try(self._library.porter_write(address, raw, len(raw)))
 
     def read(self, address: int, count: int) -> bytes:
-        """The `count` bytes at `address`, once all streams are done."""
+        """Returns the `count` bytes at `address`, once all streams are done."""
         raw = ctypes.create_string_buffer(max(1, count))
         if count:
             self._try(self._library.porter_read(raw, address, count))
@@ -149,14 +149,14 @@ class Device:
             self._try(self._library.porter_copy(to, origin, count))
 
     def draw(self, address: int, width: int, pool: int, count: int, key: int) -> None:
-        """Draws what is behind the first `pool` of the `count` elements at `address`, of `width` bytes, from these.
+        """Draws the elements behind the first `pool` of the `count` at `address`, of `width` bytes, from those.
 
-        `contract.drawn.drawn` says for `key` which of them is drawn where.
+        `contract.drawn.drawn` says for `key` which element is drawn where.
         """
         self._try(self._library.porter_draw(address, width, pool, count, key))
 
     def nodes(self, graph: int) -> tuple[Node, ...]:
-        """The nodes of a captured graph."""
+        """Returns the nodes of a captured graph."""
         found, count = (_Node * _MOST_NODES)(), ctypes.c_size_t()
         self._try(self._library.porter_nodes(graph, found, _MOST_NODES, ctypes.byref(count)))
         if count.value > _MOST_NODES:
@@ -167,24 +167,24 @@ class Device:
         )
 
     def chain(self, graphs: Sequence[int], rounds: int) -> int:
-        """`graphs` one after the other, `rounds` times over, as one that can be launched."""
+        """Chains `graphs` one after the other, `rounds` times over, into one that can be launched."""
         handles, made = (ctypes.c_void_p * len(graphs))(*graphs), ctypes.c_void_p()
         self._try(self._library.porter_chain(handles, len(graphs), rounds, ctypes.byref(made)))
         return made.value or 0
 
     def drop(self, chain: int) -> None:
-        """Frees what `chain` made."""
+        """Frees a chain."""
         self._try(self._library.porter_drop(chain))
 
     def replay(self, chain: int) -> None:
-        """Launches it once and waits for it."""
+        """Launches a chain once and waits for it."""
         self._try(self._library.porter_replay(chain))
 
     def sample(self, chains: Sequence[int], before: Sequence[int] = (), *, apart: bool = True) -> list[float]:
-        """The device time of one launch of each of `chains`, in their order, in microseconds.
+        """Returns the device time of one launch of each of `chains`, in their order, in microseconds.
 
-        `apart` keeps them from finding each other's data in the cache. What is launched `before` each is not timed; 0
-        is nothing.
+        `apart` keeps them from finding each other's data in the cache. The chain launched `before` each is not timed; 0
+        is none.
         """
         count = len(chains)
         handles, first = ((ctypes.c_void_p * count)(*given) for given in (chains, before or [0] * count))
@@ -194,10 +194,10 @@ class Device:
         return list(times)
 
     def copy_bytes_per_s(self) -> float:
-        """Returns how many bytes a copy within the device's memory moves, read and written ones counted.
+        """Returns how many bytes a copy within the device's memory moves, counting read and written ones.
 
-        Of up to 1 GiB: a copy of the room before samples, 128 MiB, is over so soon that its launch counts. That room
-        has to do where others hold the memory.
+        It copies up to 1 GiB: a copy of the room before samples, 128 MiB, is over so soon that its launch counts. That
+        room has to be enough where others hold the memory.
         """
         count = min(_COPIED_BYTES, self.described.memory_bytes // 64)
         try:
@@ -218,11 +218,11 @@ class Device:
         return 2 * count / min(times) * 1e6
 
     def begin(self) -> None:
-        """Begins to time what is launched on the stream of this thread."""
+        """Begins to time the launches on the stream of this thread."""
         self._try(self._library.porter_begin(self._room, self._room_bytes))
 
     def end(self) -> float:
-        """The device time since `begin`, in microseconds, once it is over."""
+        """Returns the device time since `begin`, in microseconds, once it is over."""
         time = ctypes.c_float()
         self._try(self._library.porter_end(ctypes.byref(time)))
         return time.value

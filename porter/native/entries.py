@@ -1,4 +1,4 @@
-"""Calls an entry with arguments on the device, and takes what it returns."""
+"""Calls an entry with arguments on the device, and takes its results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Entries:
         self._references: dict[ReferenceEntry, Call] = {}
 
     def call(self, entry: Entry, job: Job) -> Call:
-        """Returns what calls `entry` with arguments; the grid, block and shared memory of a kernel come from `job`."""
+        """Returns a function that calls `entry` with arguments; the grid and block of a kernel come from `job`."""
         match entry:
             case PlanEntry():
                 return self._of_plan(entry)
@@ -65,7 +65,7 @@ class Entries:
         return self._modules[path]
 
     def _of_reference(self, entry: ReferenceEntry) -> Call:
-        """Its inputs come first, then the parameters of its module, which lie where these are given."""
+        """Calls a reference: its inputs come first, then the parameters of its module, which lie where those do."""
         from porter.oracle.python_module import Changes, Reference  # noqa: PLC0415 - only where there is one
 
         module = self._module(entry.path)
@@ -141,7 +141,7 @@ def _passed(argument: object, address: Callable[[torch.Tensor], int]) -> _Argume
 
 
 def tensors(returned: object) -> Iterator[torch.Tensor]:
-    """The tensors in what a function returned."""
+    """Yields the tensors in what a function returned."""
     if isinstance(returned, torch.Tensor):
         yield returned
     elif isinstance(returned, (tuple, list)):
@@ -150,9 +150,7 @@ def tensors(returned: object) -> Iterator[torch.Tensor]:
 
 
 def results(returned: object, number: DType | None, seed: int) -> Iterator[TensorValue]:
-    """Yields what a function returned, a number as a tensor of the type `number`; of large tensors what `seed`
-    draws.
-    """
+    """Yields the results of a function, a number as a tensor of the type `number`; of large tensors a drawn part."""
     if isinstance(returned, torch.Tensor):
         yield tensor_of(DTYPES[returned.dtype], tuple(returned.shape), host_bytes(returned, seed))
     elif isinstance(returned, (bool, int, float)) and number is not None:

@@ -1,4 +1,4 @@
-"""Tensors as C++ passes them: the address of an `at::Tensor`, by what PyTorch's own compiler uses for its kernels."""
+"""Passes tensors as C++ does: the address of an `at::Tensor`, by the means of PyTorch's own compiler."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _CAPSULE = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p,
 
 
 def lent(tensor: torch.Tensor) -> int:
-    """The address of an `at::Tensor` that is the same tensor; who is given it ends it."""
+    """Returns the address of an `at::Tensor` that is the same tensor; the receiver ends it."""
     return int(_ADDRESS(_GIVEN(tensor), None))
 
 
 def adopted(addresses: Sequence[int]) -> list[torch.Tensor]:
-    """The tensors of these, which end with it."""
+    """Returns the tensors at these addresses, which end with it."""
     return list(_TAKEN([_CAPSULE(address, None, None) for address in addresses]))

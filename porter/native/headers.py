@@ -1,4 +1,4 @@
-"""Headers in a folder that a compiler looks into."""
+"""Puts headers into a folder where a compiler finds them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def unpacked(texts: Mapping[str, str], cache: Path) -> Path:
-    """A folder with these headers by their paths; the same for the same ones."""
+    """Returns a folder with these headers by their paths; the same folder for the same headers."""
     key = hashlib.blake2b(repr(sorted(texts.items())).encode(), digest_size=12).hexdigest()
     folder = cache / "native" / f"headers-{key}"
     for name, text in texts.items():

@@ -1,4 +1,4 @@
-"""`device.cpp` as a shared library, compiled once for each compiler and kept."""
+"""Compiles `device.cpp` as a shared library, once for each compiler, and keeps it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMIT_S = 60.0
 
 
 def device_library(cache: Path) -> Path:
-    """The library below `cache`, compiled if it is not there.
+    """Returns the library below `cache`, compiled if it is not there.
 
     Raises `MachineError` without a C++ compiler or the driver's header.
     """
@@ -33,7 +33,7 @@ def device_library(cache: Path) -> Path:
 
 
 def _header() -> Path:
-    """The driver's header: of Triton, which brings one, or of the CUDA toolkit."""
+    """Returns the driver's header: Triton's, if it brings one, or that of the CUDA toolkit."""
     spec = find_spec("triton")
     places = (
         [Path(place) / "backends" / "nvidia" / "include" for place in (spec.submodule_search_locations or ())]

@@ -1,4 +1,4 @@
-"""Arguments on the device: memory of exactly their bytes, with room around it in which nothing may be written."""
+"""Keeps arguments on the device: memory of exactly their bytes, with guarded room around it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GuardError(RuntimeError):
 
 
 class _Memory:
-    """Memory that PyTorch wraps without copying. It knows nothing of the room around."""
+    """Memory that PyTorch wraps without copying. It does not know the room around it."""
 
     def __init__(self, address: int, count: int) -> None:
         self.__cuda_array_interface__ = {
@@ -35,7 +35,7 @@ class _Memory:
 
 
 class Buffer:
-    """One tensor argument on the device; with `pinned` in memory of the host that the device sees, without guards."""
+    """One tensor argument on the device; with `pinned` in host memory that the device sees, without guards."""
 
     def __init__(
         self, device: Device, value: TensorValue, *, pinned: bool, like: Buffer | None = None, slab: Slab | None = None
@@ -58,7 +58,7 @@ class Buffer:
         self._fill(like)
 
     def _fill(self, like: Buffer | None) -> None:
-        """The contents of `value`, which `like` has on the device already."""
+        """Copies the contents of `value`, which `like` has on the device already."""
         if like is None or not self._base:
             self.write(raw(self.value))
             return
@@ -70,7 +70,7 @@ class Buffer:
             self._device.fill(guard, _GUARD, _GUARD_BYTES)
 
     def write(self, content: bytes) -> None:
-        """Sets the tensor's bytes, all or those of the pool that the rest is drawn from, and the guards."""
+        """Sets the tensor's bytes, all or only the pool that the rest is drawn from, and the guards."""
         self._guard()
         if self._base:
             self._device.write(self.address, content)
@@ -79,13 +79,13 @@ class Buffer:
             self.tensor.copy_(torch.frombuffer(bytearray(content), dtype=self.tensor.dtype).reshape(self.value.shape))
 
     def _draw(self, pool: bytes) -> None:
-        """Draws what is behind the `pool`, where that is not the whole."""
+        """Draws the elements behind the `pool`, where that is not the whole."""
         if len(pool) < self.bytes:
             width = self.value.dtype.bytes
             self._device.draw(self.address, width, len(pool) // width, self.value.count, key_of(pool))
 
     def read(self, seed: int) -> bytes:
-        """The tensor's bytes that `seed` draws, once the device is done. Raises `GuardError` for a damaged guard."""
+        """Returns the bytes that `seed` draws, once the device is done. Raises `GuardError` for a damaged guard."""
         for guard in self._guards:
             if self._device.read(guard, _GUARD_BYTES) != bytes([_GUARD]) * _GUARD_BYTES:
                 raise GuardError("something was written beside a tensor")
@@ -104,7 +104,7 @@ class Buffer:
 
 
 class Arguments:
-    """The arguments of one call: tensors in buffers, numbers as they are. Those of `like` have the same values.
+    """The arguments of one call: tensors in buffers, numbers as they are. `like` has arguments of the same values.
 
     Tensors lie in `slab`, whose owner gives it back, or wherever the driver puts them.
     """
@@ -134,12 +134,12 @@ class Arguments:
         return [a for a in self._all if isinstance(a, Buffer)]
 
     def write(self, values: Sequence[Value]) -> None:
-        """New contents for all tensors."""
+        """Writes new contents to all tensors."""
         for buffer, value in zip(self.buffers, (v for v in values if isinstance(v, TensorValue)), strict=True):
             buffer.write(raw(value))
 
     def read(self, seed: int) -> list[TensorValue]:
-        """The tensors as they are now, large ones where `seed` says."""
+        """Returns the tensors as they are now, of large ones the parts that `seed` draws."""
         return [_filled(b.value, b.read(seed)) for b in self.buffers]
 
     def free(self) -> None:
@@ -159,12 +159,12 @@ def slab_bytes(values: Sequence[Value]) -> int:
 
 
 def raw(value: TensorValue) -> bytes:
-    """The bytes of a tensor, row by row."""
+    """Returns the bytes of a tensor, row by row."""
     return np.ascontiguousarray(value.storage).tobytes()
 
 
 def host_bytes(tensor: torch.Tensor, seed: int) -> bytes:
-    """The bytes of a tensor, wherever it lies, row by row; of a large one the pages that `seed` draws."""
+    """Returns the bytes of a tensor, wherever it lies, row by row; of a large one the pages that `seed` draws."""
     if not tensor.numel():
         return b""
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
@@ -179,7 +179,7 @@ def host_bytes(tensor: torch.Tensor, seed: int) -> bytes:
 
 
 def tensor_of(dtype: DType, shape: tuple[int, ...], content: bytes) -> TensorValue:
-    """A tensor of which `content` is all there is to look at."""
+    """Returns a tensor of which `content` is all there is to look at."""
     storage = np.frombuffer(content, dtype.storage)
     return TensorValue(dtype, shape, storage.reshape(shape) if storage.size == prod(shape) else storage)
 

@@ -1,4 +1,4 @@
-"""The state of a device around a measurement, as NVIDIA's management library tells it."""
+"""Reads the state of a device around a measurement, through NVIDIA's management library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORKER = b"porter.native.worker"
 
 
 class _Process(ctypes.Structure):
-    """`nvmlProcessInfo_v2_t`."""
+    """The structure `nvmlProcessInfo_v2_t`."""
 
     _fields_ = (
         ("pid", ctypes.c_uint),
@@ -38,7 +38,7 @@ class Management:
 
     @classmethod
     def first(cls, visible: str) -> Management:
-        """The first device of `visible`, the value of CUDA_VISIBLE_DEVICES; of all where that is empty.
+        """Returns the first device of `visible`, the value of CUDA_VISIBLE_DEVICES; of all devices where that is empty.
 
         Raises `MachineError` where the library is not there or knows no such device.
         """
@@ -68,7 +68,7 @@ class Management:
 
     @property
     def arch(self) -> str:
-        """Returns the architecture as compilers name it: sm_90."""
+        """The architecture as compilers name it: sm_90."""
         major, minor = ctypes.c_int(), ctypes.c_int()
         self.library.nvmlDeviceGetCudaComputeCapability(self.handle, ctypes.byref(major), ctypes.byref(minor))
         return f"sm_{major.value}{minor.value}"
@@ -81,7 +81,7 @@ class Management:
         return int(total[0])
 
     def driver(self) -> str:
-        """The driver's version."""
+        """Returns the driver's version."""
         text = ctypes.create_string_buffer(96)
         self.library.nvmlSystemGetDriverVersion(text, len(text))
         return text.value.decode()
@@ -91,7 +91,7 @@ class Management:
         return self._number("nvmlDeviceGetMaxClockInfo", _SM)
 
     def state(self) -> DeviceState:
-        """Now. What the device does not tell is 0."""
+        """Returns the state now. Values that the device does not tell are 0."""
         reasons = ctypes.c_ulonglong()
         self.library.nvmlDeviceGetCurrentClocksThrottleReasons(self.handle, ctypes.byref(reasons))
         return DeviceState(
@@ -114,7 +114,7 @@ class Management:
         return value.value
 
     def _others(self) -> int:
-        """Processes that compute on the device, and neither this one started them nor do they wait for its lock."""
+        """Returns processes that compute on the device, except this one's children and those that wait for its lock."""
         return self._seen() and self._seen(after_s=_ENDING_S)
 
     def _seen(self, after_s: float = 0.0) -> int:
@@ -126,16 +126,14 @@ class Management:
 
 
 def _takes_turns(pid: int) -> bool:
-    """Returns whether it is a worker of another measurement: those do nothing while somebody is alone with the
-    device.
-    """
+    """Returns whether it is a worker of another measurement: those pause while one has the device alone."""
     with suppress(OSError):
         return _WORKER in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     return False
 
 
 def _is_ours(pid: int) -> bool:
-    """Returns whether this process started it; one that cannot be seen from here is another's."""
+    """Returns whether this process started it; a process that cannot be seen from here belongs to others."""
     seen = pid
     with suppress(OSError, ValueError, IndexError):
         while seen > 1:

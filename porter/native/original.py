@@ -1,8 +1,8 @@
-"""CUDA originals, and MACA ports through CUDA's names, built by nvcc: a library with a wrapper around each entry.
+"""Builds CUDA originals, and MACA ports through CUDA's names, by nvcc: a library with a wrapper around each entry.
 
-Everything is launched on the stream of the calling thread, which can be captured. What includes PyTorch's headers is
-called with tensors and takes six seconds, the rest with pointers and one. Only what needs more than tensors and named
-operators of these headers becomes an extension, in more than a minute.
+Everything is launched on the stream of the calling thread, which can be captured. A source that includes PyTorch's
+headers is called with tensors and takes six seconds to build, any other is called with pointers and takes one. Only a
+source that needs more than tensors and named operators becomes an extension, in more than a minute.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Nvcc:
 
     @classmethod
     def found(cls, arch: str) -> Nvcc:
-        """The one on the PATH, or where toolkits are installed. Raises `MachineError` where there is none."""
+        """Returns nvcc on the PATH, or where toolkits are installed. Raises `MachineError` where there is none."""
         command = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
         if command is None:
             raise MachineError("no CUDA compiler: nvcc is not on the PATH", "install the CUDA toolkit")
@@ -67,7 +67,7 @@ class Nvcc:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A source as nvcc compiles it: a text in the folder of the source, and where its headers are."""
+    """A source as nvcc compiles it: a text in the folder of the source, and the places of its headers."""
 
     text: str
     include_dirs: tuple[str, ...]
@@ -79,9 +79,10 @@ class _Source:
 def build_originals(
     side: Side, contracts: Sequence[Contract], nvcc: Nvcc, cache: Path, extra: tuple[str, ...] = ()
 ) -> tuple[Entry | BuildFailure, ...]:
-    """Returns what calls the entry of each contract, or why it does not build; `extra` are further flags.
+    """Returns a caller for the entry of each contract, or why it does not build; `extra` are further flags.
 
-    All are built at once; where that fails one by one, a kernel then without the host functions of its source.
+    All are built at once; where that fails, each is built alone, a kernel then without the host functions of its
+    source.
     """
     callees = side.request(contracts, 32).callees
     whole = _built(side, callees, nvcc, cache, extra)
@@ -105,7 +106,7 @@ def _alone(side: Side, callee: Callee, nvcc: Nvcc, cache: Path, extra: tuple[str
 def _built(
     side: Side, callees: Sequence[Callee], nvcc: Nvcc, cache: Path, extra: tuple[str, ...]
 ) -> tuple[Entry, ...] | BuildFailure:
-    """With as much of PyTorch's headers as it seems to need, and with all of them where that does not do."""
+    """Builds with as much of PyTorch's headers as it seems to need, and if that fails with all of them."""
     if not _TORCH.search(side.source.text):
         return _linked(side, callees, nvcc, cache, extra)
     folders = torch_folders()
@@ -140,7 +141,7 @@ def _entry(side: Side, callee: Callee, index: int, library: str, *, module: bool
 
 
 def _number(side: Side, callee: Callee) -> DType | None:
-    """The type of the number that the function returns, if it is one."""
+    """Returns the type of the number that the function returns, if it is one."""
     if callee.entry.kind is EntryKind.KERNEL:
         return None
     named = [f for f in side.program.host_functions if callee.entry.name in (f.qualified, f.name)]
@@ -149,7 +150,7 @@ def _number(side: Side, callee: Callee) -> DType | None:
 
 
 def _library(source: _Source, nvcc: Nvcc, cache: Path, path: Path) -> Path | BuildFailure:
-    """The library, compiled where it is not there yet."""
+    """Returns the library, compiled where it is not there yet."""
     spoken = f"-std={standard((source.text, *source.headers))}"
     flags = [spoken, *_FLAGS, f"-arch={nvcc.arch}", *source.flags, *(f"-D{define}" for define in source.defines)]
     libraries = [flag for name, wanted in _LIBRARIES.items() if name in source.text for flag in wanted]

@@ -1,8 +1,8 @@
-"""Chooses which bytes of a large tensor are looked at: pages that are drawn once all of it was written.
+"""Chooses which bytes of a large tensor are looked at: pages drawn after all of it was written.
 
-What is 64 MiB or less comes back whole. Of more, 2,048 pages do: a candidate that leaves out one part in a thousand is
-found with a probability of 87 %, one that leaves out one in a hundred always. The sizes at which everything is compared
-were judged before.
+A tensor of up to 64 MiB comes back whole, of a larger one 2,048 pages: a candidate that leaves out one part in a
+thousand is found with a probability of 87 %, one that leaves out one in a hundred always. The sizes at which everything
+is compared were judged before.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _PAGES = 2048
 
 
 def pages(count_bytes: int, seed: int) -> NDArray[np.int64] | None:
-    """The indices of the pages of a tensor of `count_bytes`, rising; None where all of it is looked at.
+    """Returns the indices of the pages of a tensor of `count_bytes`, rising; None where all of it is looked at.
 
-    The last ones, whole or not, are always among them: what is left out is most often an end.
+    The last pages are always among them: a candidate that leaves something out most often leaves out the end.
     """
     if count_bytes <= MOST_WHOLE_BYTES:
         return None

@@ -1,4 +1,4 @@
-"""The place where things run on a device: builds, limits, and one after the other the processes that hold it."""
+"""Manages a device: builds, limits, and one after the other the processes that hold it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WAITING = 3
 
 
 def missing_device() -> str:
-    """Returns why nothing can run on an NVIDIA device here; empty where it may."""
+    """Returns why nothing can run on an NVIDIA device here; empty where it can."""
     return "" if _DRIVER.exists() else f"no NVIDIA device: {_DRIVER} is not there"
 
 
@@ -37,9 +37,9 @@ def require_device() -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """A device, on which something runs only while its `lock` is held. `environment` has what its driver reads.
+    """A device; programs run on it only while its `lock` is held. `environment` has the variables its driver reads.
 
-    Where there is `one` session, everything runs in that.
+    Where there is `one` session, everything runs in it.
     """
 
     cache: Path
@@ -53,7 +53,7 @@ class Place:
 
     @contextmanager
     def session(self, content: str = "", kernels: Path | None = None) -> Iterator[Session]:
-        """A process for the device, for one candidate with that `content`; what is compiled there goes to `kernels`."""
+        """Yields a process for one candidate with that `content`; its compiled kernels go to `kernels`."""
         if self.one is not None:
             yield self.one
             return
@@ -67,17 +67,17 @@ class Place:
 
     @contextmanager
     def in_one_process(self, kernels: Path) -> Iterator[Place]:
-        """A place whose candidates share a process and what is compiled: for those that porter itself wrote alone."""
+        """Yields a place whose candidates share a process and compiled kernels: only for those that porter wrote."""
         with self.session(kernels=kernels) as one:
             yield replace(self, one=one)
 
     def nvcc(self) -> Nvcc:
-        """The compiler for its originals. Raises `MachineError`."""
+        """Returns the compiler for its originals. Raises `MachineError`."""
         return Nvcc.found(self.device.arch)
 
     @cached_property
     def nvcc_version(self) -> str:
-        """Its version; empty where there is none."""
+        """The version of nvcc; empty where there is none."""
         try:
             return self.nvcc().version
         except MachineError:
@@ -86,9 +86,9 @@ class Place:
 
 @contextmanager
 def place(cache: Path, time_limit_s: float, environment: Mapping[str, str]) -> Iterator[Place]:
-    """The first device. A run may use `time_limit_s` of processor time.
+    """Yields the first device. A run may use `time_limit_s` of processor time.
 
-    Raises `MachineError` where there is none that can be used.
+    Raises `MachineError` where no device can be used.
     """
     require_device()
     device = Management.first(environment.get("CUDA_VISIBLE_DEVICES", ""))

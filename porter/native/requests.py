@@ -1,4 +1,4 @@
-"""The questions that a native worker is asked. They go in pickled; answers come back as bytes that nobody unpickles."""
+"""Defines the questions to a native worker. They go in pickled; answers come back as bytes that nobody unpickles."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ EXTENSION = "porter_original"  # the module that binds what an extension's sourc
 
 @dataclass(frozen=True, slots=True)
 class PlanEntry:
-    """A call as its plan: no code of a candidate's host side is in the process that carries it out.
+    """A call as its plan: the process that carries it out holds no host code of the candidate.
 
     `carrier` is the module of a backend whose `Carrier` does so, `kernels` are the texts as that takes them. `prepared`
-    are the steps that make memory which calls keep, `steps` those of a call. `returns` is the type of a number that it
-    returns.
+    are the steps that make memory which calls keep, `steps` are those of a call. `returns` is the type of the number
+    that it returns, if any.
     """
 
     carrier: str
@@ -69,7 +69,7 @@ Entry = PlanEntry | LibraryEntry | ExtensionEntry | ReferenceEntry
 
 @dataclass(frozen=True, slots=True)
 class Execute:
-    """Call `entry` once with the arguments of `job`, and keep what comes of it until it is read.
+    """Calls `entry` once with the arguments of `job`, and keeps the results until they are read.
 
     Arguments at the positions `host` are read by host code, too.
     """
@@ -81,7 +81,7 @@ class Execute:
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Make `entry` ready to be timed on `job`: the next arm."""
+    """Makes `entry` ready to be timed on `job`: the next arm."""
 
     entry: Entry
     job: Job
@@ -90,7 +90,7 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Time the arms in `order`. With `captured` their graphs are replayed, else Python calls them."""
+    """Times the arms in `order`. With `captured` their graphs are replayed, else Python calls them."""
 
     order: tuple[int, ...]
     captured: bool
@@ -98,9 +98,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Give the buffers of `arm` the contents of `job`, replay its graphs once, and keep the set `index` to be read.
+    """Gives the buffers of `arm` the contents of `job`, replays its graphs once, and keeps the set `index` to be read.
 
-    Answers are the times of a call in that set, which comes first, and of one in each other, in microseconds.
+    The answers are the times of a call in that set, which comes first, and of one in each other, in microseconds.
     """
 
     arm: int
@@ -110,7 +110,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Launch what is timed of `arm` at least `launches` times, one after the other: whoever asks has a clock."""
+    """Launches the timed graphs of `arm` at least `launches` times, one after the other: the caller has a clock."""
 
     arm: int
     launches: int
@@ -118,19 +118,19 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read what came of the last `Execute` or `Replay`; of large tensors the pages that `seed` draws."""
+    """Reads the results of the last `Execute` or `Replay`; of large tensors the pages that `seed` draws."""
 
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """Measure how many bytes a second a copy within the device's memory moves, read and written ones counted."""
+    """Measures how many bytes a second a copy within the device's memory moves, counting read and written ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Give back all arms, and all memory that nothing uses."""
+    """Gives back all arms, and all memory that nothing uses."""
 
 
 Question = Execute | Prepare | Sample | Replay | Read | Keep | Bandwidth | Forget

@@ -1,4 +1,4 @@
-"""The parent's side of a native worker: questions go out, bytes come back, a worker that is lost is replaced."""
+"""Runs the parent's side of a native worker: sends questions, gets bytes back, replaces a lost worker."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NO_JOB = Job()
 
 
 class CandidateError(Exception):
-    """A question that got no answer, for what the candidate did; `run` says what."""
+    """A question got no answer because of the candidate; `run` says what it did."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(next((f.message for f in run.faults), "no answer"))
@@ -62,15 +62,15 @@ class DeviceFacts:
 
     @property
     def arch(self) -> str:
-        """Returns the architecture as compilers name it: sm_90."""
+        """The architecture as compilers name it: sm_90."""
         return f"sm_{self.capability[0]}{self.capability[1]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An arm: `uncaptured` says why its call is no graph, `beside` what its process does besides.
+    """An arm: `uncaptured` says why its call is no graph, `beside` what else its process does.
 
-    `own` and `others` are the kernels of one call, those that Triton compiled in the process and those of libraries.
+    `own` and `others` are the kernels of one call, compiled by Triton in the process, and from libraries.
     """
 
     arm: int
@@ -84,10 +84,10 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The result of a call on buffers with new contents, and its times where nothing of an answer was there yet.
+    """The result of a call on buffers with new contents, and its times where no answer was there before.
 
-    The times are in microseconds: that of the first call, and that of one in each other set of buffers. A time is 0
-    where the call did not come to its end.
+    The times are in microseconds: one for the first call, and one for a call in each other set of buffers. A time is 0
+    where the call did not finish.
     """
 
     run: Run
@@ -99,7 +99,7 @@ class Replayed:
 class Settings:
     """The settings that all workers share: `cache`, the folder of builds, and the `environment` for the driver.
 
-    `secret` and a job's seed draw the places at which its large tensors are looked at.
+    `secret` and a job's seed draw the pages of its large tensors that are looked at.
     """
 
     cache: Path
@@ -109,10 +109,10 @@ class Settings:
 
 
 class Session:
-    """A worker on the device, for one candidate, started when it is first asked; `work` is an empty folder of its own.
+    """A worker on the device, for one candidate, started by the first question; `work` is an empty folder of its own.
 
-    What Triton compiles is kept apart for each `content`, since candidates write there; in the folder `kernels`, where
-    that is given.
+    Kernels compiled by Triton are kept separately for each `content`, since candidates write there; in the folder
+    `kernels`, if that is given.
     """
 
     def __init__(self, work: Path, settings: Settings, content: str = "", kernels: Path | None = None) -> None:
@@ -131,7 +131,7 @@ class Session:
         self._arms = 0
 
     def start(self) -> None:
-        """Begins to start the process, so that others can meanwhile; it comes near the device once it is asked."""
+        """Begins to start the process, so that others can meanwhile; it uses the device only once it is asked."""
         with self._turn:
             if self._child is None:
                 self._starting = self._starting or _STARTERS.submit(self._started)
@@ -154,7 +154,7 @@ class Session:
         return run
 
     def prepare(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Prepared:
-        """The next arm. Raises `CandidateError`, after which there are no arms any more."""
+        """Prepares the next arm. Raises `CandidateError`, after which there are no arms any more."""
         told = self._told(self._ask(Prepare(entry, job, host)))
         self._arms += 1
         return Prepared(
@@ -168,20 +168,18 @@ class Session:
         )
 
     def forget(self) -> None:
-        """There are no arms from here on, and what memory nothing uses is given back. Raises `CandidateError`."""
+        """Drops all arms, and gives back memory that nothing uses. Raises `CandidateError`."""
         if self._child is not None:
             self._ask(Forget())
         self._arms = 0
 
     def copy_bytes_per_s(self) -> float:
-        """Returns how many bytes a copy within the device's memory moves, read and written ones counted; measured
-        once.
-        """
+        """Returns how many bytes a copy within the device's memory moves, reads and writes; measured once."""
         self._copy_bytes_per_s = self._copy_bytes_per_s or self._numbers(self._ask(Bandwidth()), 1)[0]
         return self._copy_bytes_per_s
 
     def sample(self, order: tuple[int, ...], *, captured: bool) -> list[float]:
-        """The device time of one call of each arm of `order`, in microseconds. Raises `CandidateError`."""
+        """Returns the device time of one call of each arm of `order`, in microseconds. Raises `CandidateError`."""
         return self._numbers(self._ask(Sample(order, captured)), len(order))
 
     def replay(self, arm: int, job: Job, index: int) -> Replayed:
@@ -192,7 +190,7 @@ class Session:
         return Replayed(run, *self._numbers(answer, 2)) if run.finished else Replayed(run)
 
     def keep(self, arm: int, launches: int) -> tuple[float, float]:
-        """Device time of many calls of `arm` as it says, and as the clock here says, in microseconds each."""
+        """Returns the device time of many calls of `arm` by itself and by the clock here, in microseconds each."""
         began = time.monotonic()
         total, count = self._numbers(self._ask(Keep(arm, launches)), 2)
         return total / count, (time.monotonic() - began) * 1e6 / count
@@ -209,7 +207,7 @@ class Session:
         self._arms = 0
 
     def _run(self, question: Execute | Replay) -> tuple[Run, bytes]:
-        """Returns what came of it, looked at where nobody could know before that it would be; and the answer."""
+        """Returns the run, looked at where nobody could know before that it would be, and the answer."""
         began, job = time.monotonic(), question.job
         drawn = hashlib.blake2b(self._secret + str(job.seed).encode(), digest_size=8).digest()
         seed = int.from_bytes(drawn, "little")
@@ -222,7 +220,7 @@ class Session:
         return run_of(answer, job, time.monotonic() - began, held), told
 
     def _ask(self, question: Question, job: Job = _NO_JOB, held: Callable[[int], int] = int) -> bytes:
-        """The answer: of `job`, where it is a run's, of whose tensors so many bytes are `held`."""
+        """Returns the answer; if it is the run of `job`, only so many bytes of its tensors are `held`."""
         child = self._ready()
         answer = child.ask(pickle.dumps(question), parts=1)
         if isinstance(answer, Death):

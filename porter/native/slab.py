@@ -1,6 +1,6 @@
-"""Places the buffers of what is timed on the device: in pages of their own, several, so that no page decides.
+"""Places the buffers of timed calls on the device: in several pages of their own, so that no single page decides.
 
-A kernel of 1.3 us takes up to 3 % more or less time by where its buffers lie (H200).
+The place of its buffers changes the time of a 1.3 us kernel by up to 3 % (H200).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _PAGE_BYTES = 2 << 20  # what the device maps at a time
 
 
 def aligned(count: int) -> int:
-    """`count` bytes and those up to the next address that memory may begin at."""
+    """Returns `count` bytes and those up to the next address that memory may begin at."""
     return -(-count // _ALIGNED_BYTES) * _ALIGNED_BYTES
 
 
@@ -35,7 +35,7 @@ class Slab:
 
 
 class Slabs:
-    """A slab for one set of buffers of `set_bytes` after the other: small ones share it, `most_sharing` at most."""
+    """Yields a slab for each set of buffers of `set_bytes`: small sets share one, `most_sharing` at most."""
 
     def __init__(self, device: Device, set_bytes: int, most_sharing: int) -> None:
         self._device = device

@@ -1,4 +1,4 @@
-"""An entry on the device as it is run and timed, by the jobs of a contract."""
+"""Runs and times an entry on the device, by the jobs of a contract."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def _same_run(run: Run, job: Job) -> Run:  # noqa: ARG001 - one that has nothing
 
 @dataclass(frozen=True)
 class Timed:
-    """An entry in `session`; arguments at the positions `host` are read by host code, too.
+    """An entry in `session`; host code also reads arguments at the positions `host`.
 
-    A candidate has one for each job: its plan. `before` makes of a contract's job one for the entry,
-    `after` of its run one of the contract's.
+    A candidate has one for each job: its plan. `before` turns a contract's job into one for the entry, `after` turns
+    its run into one of the contract.
     """
 
     session: Session
@@ -38,7 +38,7 @@ class Timed:
         return callable(self.entry)
 
     def through(self, before: Callable[[Job], Job], after: Callable[[Run, Job], Run]) -> Timed:
-        """The same for jobs that `before` makes fit for this one."""
+        """Returns the same for jobs that `before` turns into jobs for this one."""
         return replace(
             self,
             before=lambda job: self.before(before(job)),
@@ -55,7 +55,7 @@ class Timed:
         return self.after(self.session.run(entry, given, self.host), job)
 
     def prepare(self, job: Job) -> Prepared:
-        """The next arm of the session. Raises `CandidateError`."""
+        """Returns the next arm of the session. Raises `CandidateError`."""
         given = self.before(job)
         return self.session.prepare(self._entry(given), given, self.host)
 

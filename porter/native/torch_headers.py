@@ -1,8 +1,8 @@
 """Picks as much of PyTorch's headers as a launcher uses: nvcc reads all of them in 80 s of processor time, these in 7.
 
 `torch/extension.h` brings the whole library of modules and optimisers, every operator there is, and Python's bindings,
-which are half of what is left without those. A source is compiled with a header of that name which has tensors, and of
-the operators those it names, all PyTorch's own; what that does not suffice for is compiled again with all headers.
+which are half of what is left without those. A source is compiled with a header of that name that has tensors, and only
+the operators it names, all PyTorch's own; a source that needs more is compiled again with all headers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAMED = re.compile(r"\b(?:torch|at)\s*::\s*(\w+)")
 
 
 def narrow_headers(texts: Iterable[str], include_dirs: Iterable[Path]) -> Mapping[str, str]:
-    """Headers to be found before PyTorch's own in `include_dirs`, by their paths, for a source of these `texts`."""
+    """Returns headers to be found before PyTorch's own in `include_dirs`, by their paths, for a source of `texts`."""
     named = sorted({name for text in texts for name in _NAMED.findall(text)})
     here = tuple(include_dirs)
     operators = [path for name in named if _is_in(path := f"ATen/ops/{name}.h", here)]
@@ -33,7 +33,7 @@ def _is_in(path: str, folders: Iterable[Path]) -> bool:
 
 
 def _roots() -> list[Path]:
-    """Returns where PyTorch lies, found without importing it: a module that the source has may be called so, too."""
+    """Returns where PyTorch lies, without importing it: the source may have a module of that name."""
     spec = find_spec("torch")
     return [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
 
@@ -44,7 +44,7 @@ def torch_folders() -> tuple[Path, ...]:
 
 
 def torch_flags(folders: Sequence[Path]) -> list[str]:
-    """Its headers in `folders`, and its libraries."""
+    """Returns the flags for its headers in `folders`, and for its libraries."""
     libraries = [flag for root in _roots() for flag in (f"-L{root / 'lib'}", "-Xlinker", f"-rpath,{root / 'lib'}")]
     linked = ("-lc10", "-lc10_cuda", "-ltorch_cpu", "-ltorch_cuda", "-ltorch", "-ltorch_python")
     return [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @cache
 def commit() -> str:
-    """The commit of the checkout that porter runs from, `-dirty` with changes; empty where it was installed."""
+    """Returns the commit of the checkout that porter runs from, `-dirty` with changes; empty where it was installed."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return ""

@@ -1,4 +1,4 @@
-"""The process that holds the device: it calls what it is told to, reads back bytes, times. It knows no right answers.
+"""Runs in the process that holds the device: calls entries, reads back bytes, times. It knows no right answers.
 
 `serve([LIBRARY, OWN, KERNELS])`, in a process born of one that has imported all this (`porter/worker/nurse.py`):
 questions (`requests.py`) on standard input, an answer to each on standard output. LIBRARY is `device.cpp` compiled;
@@ -61,7 +61,7 @@ _NO_SIZE = (0, 0, 0)
 
 
 def prepare() -> None:
-    """Does what every worker needs and what takes no device, since a process that has one cannot be forked."""
+    """Does what every worker needs without a device, since a process that has one cannot be forked."""
     torch.set_num_threads(1)
     triton_key()  # the first launch asks for this hash of Triton's own files, which takes 0.4 s
     np.seterr(all="ignore")
@@ -86,7 +86,7 @@ def serve(arguments: list[str]) -> None:
 
 
 def _start_torch(cache: Path) -> None:
-    """All that PyTorch and Triton do once, and the stream on which everything is launched from here on."""
+    """Does all that PyTorch and Triton do once, and makes the stream for all later launches."""
     torch.cuda.init()  # type: ignore[no-untyped-call]
     torch.cuda.set_stream(torch.cuda.ExternalStream(_PER_THREAD))  # type: ignore[no-untyped-call]
     torch.zeros(1, device="cuda").cpu()
@@ -108,14 +108,14 @@ class _Server:
         triton.knobs.runtime.kernel_load_end_hook.add(self._note_kernel)
 
     def described(self) -> dict[str, object]:
-        """The device, and the versions of what runs on it."""
+        """Returns the device, and the versions of the software on it."""
         d = self._device.described
         versions = {"torch": torch.__version__, "triton": triton.__version__, "cuda": torch.version.cuda}
         facts = {name: getattr(d, name) for name in ("name", "uuid", "multiprocessors", "l2_bytes", "memory_bytes")}
         return {**facts, **versions, "capability": d.capability}
 
     def answer(self, question: Question) -> bytes:
-        """Returns what came of it; whatever a candidate raises is its answer, too."""
+        """Returns the answer; an error that a candidate raises is an answer, too."""
         answers: dict[type, Callable[..., bytes]] = {
             Execute: self._execute, Prepare: self._prepare, Sample: self._sample, Replay: self._replay,
             Read: self._read, Keep: self._keep, Bandwidth: self._bandwidth, Forget: self._forget,
@@ -155,7 +155,7 @@ class _Server:
         number: DType | None,
         free: Callable[[], None],
     ) -> None:
-        """Nobody has said yet at which places it is looked at."""
+        """Keeps the result whole: nobody has said yet at which places it is looked at."""
 
         def read(seed: int) -> bytes:
             try:
@@ -250,7 +250,7 @@ class _Server:
 
 
 def _fault(error: Exception, lost: bool) -> Fault:
-    """Returns how a call ended; with `lost` the device has an error that stays until the process ends."""
+    """Returns how a call ended; `lost` if the device has an error that stays until the process ends."""
     text = f"{type(error).__name__}: {error}".splitlines()[0]
     told = str(error).lower().replace("_", " ")
     kind = next((kind for part, kind in _OF_MESSAGE.items() if part in told), None)

@@ -1,4 +1,4 @@
-"""Writes what nvcc gets: a source, and around each entry a function that the driver's side can call."""
+"""Writes the source for nvcc: the original, and around each entry a function that the driver's side can call."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _ARGUMENTS, _TENSORS = (Path(__file__).with_name(name) for name in ("original.in
 
 
 def wrapped(side: Side, callees: Sequence[Callee], *, module: bool) -> str:
-    """The source with a wrapper around each entry, `porter_entry_<index>`; its lines keep their numbers.
+    """Returns the source with a wrapper around each entry, `porter_entry_<index>`; its lines keep their numbers.
 
-    With `module` those that take tensors are bound to Python, as `entry_<index>`; without, the source loses its own.
+    With `module` entries that take tensors are bound to Python, as `entry_<index>`; without, the source loses its own
+    bindings.
     """
     torch = [i for i, callee in enumerate(callees) if callee.entry.kind is EntryKind.TORCH]
     bound = torch if module else []
@@ -35,7 +36,7 @@ def wrapped(side: Side, callees: Sequence[Callee], *, module: bool) -> str:
 
 
 def _unbound(text: str) -> str:
-    """`text` without the modules that it binds its functions in."""
+    """Returns `text` without the modules that it binds its functions in."""
     stream = significant(tokens(text))
     gone = []
     for i, token in enumerate(stream):
@@ -70,7 +71,7 @@ def _call(callee: Callee) -> str:
 
 
 def _passed(callee: Callee) -> Iterator[str]:
-    """Yields what each parameter is given: the fields of a struct are arguments of their own."""
+    """Yields the value of each parameter: the fields of a struct are arguments of their own."""
     at = 0
     for index, parameter in enumerate(callee.parameters):
         fields = callee.fields[index] if callee.fields else ()
@@ -87,7 +88,7 @@ def _binding(callee: Callee, index: int) -> str:
 
 
 def _overload(callee: Callee) -> str:
-    """The entry in a lambda, so that parameters pick the overload."""
+    """Returns the entry in a lambda, so that parameters pick the overload."""
     declared = ", ".join(f"{p.text} a{i}" for i, p in enumerate(callee.parameters))
     passed = ", ".join(f"a{i}" for i in range(len(callee.parameters)))
     return f"[]({declared}) {{ return {_named(callee)}({passed}); }}"
@@ -99,5 +100,5 @@ def _named(callee: Callee) -> str:
 
 
 def _plain(parameter: str) -> str:
-    """A parameter's type as a template argument: without what makes it no value."""
+    """Returns a parameter's type as a template argument: as a plain value type."""
     return re.sub(r"\b(?:__restrict__|__restrict|restrict|__grid_constant__)\b", "", parameter).strip()

@@ -35,14 +35,14 @@ def room_of(entry: CatalogueEntry) -> str:
 
 
 def entry_text(entry: CatalogueEntry) -> Text:
-    """One entry in full."""
+    """Returns one entry in full."""
     head = Text.assemble((entry.code, "bold"), " ", (entry.severity.value, SEVERITY_STYLES[entry.severity]))
     head.append(f": {entry.title}\n\n{textwrap.fill(entry.explanation, 100)}\n\n")
     return head.append(f"{room_of(entry)}; by hand: {EFFORTS[entry.effort]}.")
 
 
 def listing_text(entries: Sequence[CatalogueEntry]) -> Text:
-    """All entries, a line each, under the titles of their ranges."""
+    """Returns all entries, a line each, under the titles of their ranges."""
     text = Text()
     for room, members in groupby(entries, room_of):
         text.append(f"{room}\n", "bold")
@@ -53,17 +53,17 @@ def listing_text(entries: Sequence[CatalogueEntry]) -> Text:
 
 
 def entry_document(entry: CatalogueEntry) -> Json:
-    """One entry as JSON."""
+    """Returns one entry as JSON."""
     return as_json(entry)
 
 
 def listing_document(entries: Sequence[CatalogueEntry]) -> Json:
-    """All entries as JSON."""
+    """Returns all entries as JSON."""
     return {"findings": [as_json(entry) for entry in entries]}
 
 
 def reference_page(entries: Sequence[CatalogueEntry]) -> str:
-    """The page `docs/tables/findings.md`."""
+    """Returns the page `docs/tables/findings.md`."""
     parts = ["# Findings\n\nGenerated from the catalogue by `make docs`; `porter explain CODE` prints one entry.\n"]
     for room, members in groupby(entries, room_of):
         parts.append(f"\n## {room}\n")

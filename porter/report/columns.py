@@ -1,4 +1,4 @@
-"""Tables: aligned columns, readable on a terminal and in a pipe alike; and Markdown's."""
+"""Makes tables: aligned columns, readable on a terminal and in a pipe alike, and Markdown's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Cell = str | Text
 
 
 def columns(rows: Sequence[Sequence[Cell]], indent: str = "", gap: str = "  ") -> Text:
-    """`rows` as lines, every column as wide as its widest cell; no trailing blanks."""
+    """Returns `rows` as lines, every column as wide as its widest cell, without trailing blanks."""
     cells = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     widths = [max(row[i].cell_len for row in cells if i < len(row)) for i in range(max(map(len, cells), default=0))]
     lines = Text()
@@ -25,7 +25,7 @@ def columns(rows: Sequence[Sequence[Cell]], indent: str = "", gap: str = "  ") -
 
 
 def markdown_table(head: Sequence[str], body: Sequence[Sequence[object]]) -> str:
-    """The rows of `body` under `head`, without a last newline."""
+    """Returns the rows of `body` under `head`, without a last newline."""
     lines: list[Sequence[object]] = [head, ("---",) * len(head), *body]
     return "\n".join(
         "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in lines

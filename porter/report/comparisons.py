@@ -1,4 +1,4 @@
-"""The comparisons of one entry: a line for all that are equal, and one for each that is not."""
+"""Shows the comparisons of one entry: a line for all that are equal, and one for each that is not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD: Sequence[Cell] = ("workload", "lanes", "max abs error", "max rel error", 
 
 
 def comparisons_text(checked: Sequence[Checked], view: View) -> Text:
-    """Every comparison in a verbose view; else those that differ, and how far the others were off at most."""
+    """Returns every comparison in a verbose view; else those that differ, and the largest error of the others."""
     equal = [check for check in checked if check.passed]
     shown = checked if view.is_verbose else [check for check in checked if not check.passed]
     text = columns([_HEAD, *map(_row, shown)], indent="  ") if shown else Text()

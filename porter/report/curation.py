@@ -13,7 +13,7 @@ _MOST_REASONS = 8
 
 
 def curation_text(found: Curation) -> Text:
-    """A line for each stage with what was left, then tasks by family and the most frequent reasons for none."""
+    """Returns a line for each stage with what was left, then tasks by family and the most frequent reasons for none."""
     lines = [
         *_lines("", found.counts),
         *_lines("tasks by family:", found.families),
@@ -31,7 +31,7 @@ def _lines(title: str, counts: Mapping[str, int]) -> list[str]:
 
 
 def curation_document(found: Curation) -> Json:
-    """The same for programs, with all reasons."""
+    """Returns the same for programs, with all reasons."""
     return {
         "suite": str(found.suite),
         "counts": dict(found.counts),

@@ -1,4 +1,4 @@
-"""A finding shown at its place, as compilers do: the line, a caret under the span, the hint."""
+"""Shows a finding at its place, as compilers do: the line, a caret under the span, the hint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEAST = 20  # columns of a source line that are shown however narrow the termin
 
 
 def diagnostic(finding: Finding, source: Source, view: View = EVERYTHING) -> Text:
-    """`finding` on its own file's text, else on that of `source`; without a span only the sentence.
+    """Returns `finding` shown in its own file's text, else in that of `source`; without a span only the sentence.
 
     The source line is cut to the width of the view, around the span.
     """
@@ -35,7 +35,7 @@ def _place(finding: Finding, source: Source) -> str:
 
 
 def _excerpt(finding: Finding, source: Source, style: str, columns: int) -> Text:
-    """The source line and the caret line; a span of several lines is marked to the end of its first."""
+    """Returns the source line and the caret line; a span of several lines is marked to the end of its first."""
     span = finding.span
     if span is None:
         return Text()
@@ -50,7 +50,7 @@ def _excerpt(finding: Finding, source: Source, style: str, columns: int) -> Text
 
 
 def _window(line: str, start: int, width: int, columns: int) -> tuple[str, int, int]:
-    """The part of `line` around the span at `start` that fits into `columns`, with ellipses, and the span in it."""
+    """Returns the part of `line` around the span at `start` that fits into `columns`, and the span in it."""
     if len(line.expandtabs()) <= columns:
         return line, start, width
     line = line.replace("\t", " ")

@@ -12,7 +12,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def port_diff(file: PortedFile) -> Text:
-    """The diff from the user's file to the ported one; empty when nothing changed."""
+    """Returns the diff from the user's file to the ported one; empty when nothing changed."""
     before, after = file.source.text.splitlines(), file.text.splitlines()
     text = Text()
     for line in unified_diff(before, after, str(file.source.path), file.name, lineterm=""):

@@ -1,4 +1,4 @@
-"""JSON documents: how porter's values become JSON, in one place."""
+"""Writes JSON documents: the one place where porter's values become JSON."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
 def encode_json(document: Json) -> str:
-    """The text of a document, one trailing newline; keys keep their order."""
+    """Returns the text of a document with one trailing newline; keys keep their order."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_record(record: object) -> dict[str, Json]:
-    """A dataclass instance as JSON, its fields in their order."""
+    """Returns a dataclass instance as JSON, its fields in their order."""
     if not is_dataclass(record):
         raise TypeError(f"{type(record).__name__} is not a record")
     return {field.name: as_json(getattr(record, field.name)) for field in fields(record)}
 
 
 def as_json(value: object) -> Json:
-    """A value of porter's types as JSON: records by their fields, a `Source` by its path."""
+    """Returns a value of porter's types as JSON: records by their fields, a `Source` by its path."""
     match value:
         case None | bool() | int() | str():
             return value.value if isinstance(value, Enum) else value

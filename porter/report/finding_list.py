@@ -1,4 +1,4 @@
-"""The findings of one file: each at its place where they are few, a line for each kind where they are many."""
+"""Lists the findings of one file: each at its place where they are few, a line for each kind where they are many."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LINES = 4  # line numbers named of one kind
 
 
 def findings_text(findings: Sequence[Finding], source: Source, view: View) -> Text:
-    """The findings as `view` wants them; the first error of each kind always stands at its place.
+    """Returns the findings as `view` wants them; the first error of each kind always stands at its place.
 
-    What the project allows is counted, and named in a verbose view.
+    Findings that the project allows are counted, and named in a verbose view.
     """
     allowed = [one for one in findings if one.allowed]
     text = _told([one for one in findings if not one.allowed], source, view)
@@ -52,13 +52,13 @@ def _each(findings: Sequence[Finding], source: Source, view: View) -> Text:
 
 
 def _kinds(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """The findings of each code together, in the order of the codes."""
+    """Returns the findings of each code together, in the order of the codes."""
     codes = sorted({finding.code for finding in findings})
     return [[finding for finding in findings if finding.code == code] for code in codes]
 
 
 def _repeated(errors: Sequence[Finding], source: Source) -> Text:
-    """A line for each kind of error that occurs more than once, with the places of the others."""
+    """Returns a line for each kind of error that occurs more than once, with the places of the others."""
     text = Text()
     for first, *others in _kinds(errors):
         if others:
@@ -67,7 +67,7 @@ def _repeated(errors: Sequence[Finding], source: Source) -> Text:
 
 
 def _table(findings: Sequence[Finding], source: Source, view: View) -> Text:
-    """Says how many findings there are, with a line for each kind: what it is, and where."""
+    """Says how many findings there are, with a line for each kind that names it and its places."""
     counts = [
         counted(number, severity.value)
         for severity in Severity
@@ -99,6 +99,6 @@ def _places(findings: Sequence[Finding], source: Source) -> str:
 
 
 def _place(finding: Finding, source: Source) -> str:
-    """The line of a finding, behind the name of its file where that is another one."""
+    """Returns the line of a finding, behind the name of its file where that is another one."""
     line = str(finding.span.line) if finding.span else ""
     return f"{finding.source.path.name}:{line}" if finding.source and finding.source != source else line

@@ -1,7 +1,7 @@
-"""The winner of a search as data of flashinfer-bench: a Definition, a Solution and its Workloads, as plain JSON.
+"""Writes the winner of a search for flashinfer-bench: a Definition, a Solution and its Workloads, as plain JSON.
 
-A Definition needs a reference in Python. It is written from the formula of the CUDA source where that was compared with
-the source on the contract's workloads, and the text itself then with the formula: `flashinfer_reference.py`.
+A Definition needs a reference in Python. It is written from the formula of the CUDA source, if that was compared with
+the source on the contract's workloads; the text is then compared with the formula: `flashinfer_reference.py`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _SPACE = uuid.UUID("6f6f2a0e-5b5e-4b58-9a40-6a3c1f1d7f10")  # of porter's worklo
 
 @dataclass(frozen=True)
 class Interface:
-    """A contract as a definition has it: what is given, what is returned, and where each size is found.
+    """A contract in the words of a definition: inputs, outputs, and where each size is found.
 
-    Scalars that are sizes are no inputs: shapes say them.
+    Scalars that are sizes are not inputs: shapes give them.
     """
 
     contract: Contract
@@ -117,7 +117,7 @@ class Interface:
 
 
 def definition(face: Interface, reference: str, told: str) -> Json:
-    """A Definition, whose reference is the text of `reference`; `told` says how it was checked."""
+    """Returns a Definition whose reference is the text of `reference`; `told` says how it was checked."""
     contract = face.contract
     shapes = [text for one in face.tensors for text in one.shape]
     shapes += [text for one in face.program.outputs for text in one.shape]
@@ -139,7 +139,7 @@ def definition(face: Interface, reference: str, told: str) -> Json:
 
 
 def solution(face: Interface, files: Sequence[File], function: str, name: str, told: str) -> Json:
-    """A Solution: the port, in Triton, and a function that calls it as the definition says."""
+    """Returns a Solution: the port, in Triton, and a function that calls it as the definition says."""
     called = ", ".join(face.arguments())
     sizes = [f"    {symbol} = {place}\n" for symbol, place in face.sizes.items() if symbol != place]
     taken = ", ".join(face.inputs if face.is_returned else (*face.inputs, *face.outputs))
@@ -181,7 +181,7 @@ def workloads(face: Interface) -> Iterator[Json]:
 
 
 def data_set(face: Interface, reference: str, files: Sequence[File], function: str, told: str) -> Mapping[str, str]:
-    """The files of a folder that flashinfer-bench reads as a TraceSet. Raises `InputError` for what it cannot say."""
+    """Returns the files of a folder that flashinfer-bench reads as a TraceSet. Raises `InputError` if it cannot."""
     face.check()
     name, kind = face.contract.name, _word(face.contract.category)
     solved = f"{name}_porter"

@@ -1,6 +1,6 @@
-"""Definitions of flashinfer-bench as what porter holds candidates to: a Python reference with `get_inputs`.
+"""Turns definitions of flashinfer-bench into standards for porter: Python references with `get_inputs`.
 
-Nothing of a definition is executed here: its text is written down, and runs where all references do, confined.
+Nothing of a definition is executed here: its text is written to a file, and later runs confined, as all references do.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class _Imported:
 
 
 def imported_texts(place: Path) -> Mapping[str, str]:
-    """The files for a definition, or for all of a data set, by their paths.
+    """Returns the files for a definition, or for all of a data set, by their paths.
 
-    Raises `InputError` for what is none, and for a definition whose inputs porter cannot draw.
+    Raises `InputError` for other files, and for a definition whose inputs porter cannot draw.
     """
     found = tuple(_data_set(place)) if place.is_dir() else (_Imported(_read(place), None, ()),)
     if not found:
@@ -77,7 +77,7 @@ def _reference(one: _Imported) -> str:
 
 
 def _value(one: _Imported, name: str, spec: _Object) -> str:
-    """The Python that draws an input. Raises `InputError` for one whose values nothing says."""
+    """Returns the Python that draws an input. Raises `InputError` for one whose values nothing says."""
     said, dtype = _objects(one.workload or {}, "inputs").get(name, {}), spec.get("dtype")
     shape = spec.get("shape")
     title = _text(one.definition, "name")
@@ -108,7 +108,7 @@ def _sources(solution: _Object) -> Iterator[tuple[str, str]]:
 
 
 def _name(text: str) -> str:
-    """A name of a file or folder. Raises `InputError` for what may lead elsewhere."""
+    """Returns a name of a file or folder. Raises `InputError` for what may lead elsewhere."""
     if not _NAME.fullmatch(text):
         raise InputError(f"{text!r} is no name of a file: it has letters, digits and _ . + -")
     return text

@@ -1,4 +1,4 @@
-"""A reference in Python for a CUDA source: its formula, compared with the source, written on torch, and run."""
+"""Writes a reference in Python for a CUDA source: its formula, compared with the source, written on torch, and run."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ULPS = 2  # of the output's type: both compute in double precision
 
 
 def winner_data(course: Course, options: MigrateOptions, progress: Progress) -> Mapping[str, str]:
-    """The files of a data set for the winner of a search.
+    """Returns the files of a data set for the winner of a search.
 
     Raises `InputError` where nothing was verified, where the target is not Triton, where the source was not lifted, and
-    where its formula, its text or the contract cannot be said in flashinfer-bench's words.
+    where flashinfer-bench has no words for its formula, its text or the contract.
     """
     best, about = course.state.best, course.about
     if best is None:
@@ -61,7 +61,7 @@ def winner_data(course: Course, options: MigrateOptions, progress: Progress) -> 
 
 
 def _lifted(course: Course, options: MigrateOptions, progress: Progress) -> Lifted:
-    """The only entry of the source. Raises `InputError` where there are others, or its formula is not known."""
+    """Returns the only entry of the source. Raises `InputError` where there are others, or its formula is unknown."""
     about, place = course.about, course.folder / ORIGINAL
     path = place / about["source"]
     if path.suffix not in (".cu", ".cuh"):

@@ -1,4 +1,4 @@
-"""Shows what a search came to, in a few lines and as JSON."""
+"""Shows the result of a search, in a few lines and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from porter.report.search_words import factor, factor_head
 
 
 def improved_text(improved: Improved) -> Text:
-    """The best, by what it is better, and how the search ended."""
+    """Returns the best, how much better it is, and how the search ended."""
     text = Text()
     best = improved.best
     score = best.scored.score if best is not None else None
@@ -30,7 +30,7 @@ def improved_text(improved: Improved) -> Text:
 
 
 def improved_document(improved: Improved) -> dict[str, Json]:
-    """`best` is null where nothing was verified; factors are over the seed, by the `measure`."""
+    """Returns the result as JSON: `best` is null where nothing was verified; factors are over the seed."""
     best = improved.best
     score = best.scored.score if best is not None else None
     return {

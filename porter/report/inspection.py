@@ -1,4 +1,4 @@
-"""One source as each stage sees it: program, contract, findings, candidate, functions of the IR, tensor programs."""
+"""Shows one source as each stage sees it: program, contract, findings, candidate, kernels in IR, tensor programs."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 
 def _unheard(step: str) -> None:
-    """Nobody listens."""
+    """Ignores progress: nobody listens."""
 
 
 @dataclass(frozen=True)
 class Inspection:
     """One source and how it is read; each stage is computed when it is looked at.
 
-    `built` are findings about how its build hands it to a compiler. `cache` keeps what is built to execute it,
-    `progress` hears what is done; after `limit_s` seconds of executing the rest is given up.
+    `built` are findings about the build that hands it to a compiler. `cache` keeps builds, `progress` hears what is
+    going on; after `limit_s` seconds of executing the rest is given up.
     """
 
     source: Source
@@ -116,7 +116,7 @@ class Inspection:
 
 
 def stage_text(inspection: Inspection, stage: Stage) -> Text:
-    """A stage for people."""
+    """Returns a stage for people."""
     match stage:
         case Stage.PROGRAM:
             return program_text(inspection.program)
@@ -135,7 +135,7 @@ def stage_text(inspection: Inspection, stage: Stage) -> Text:
 
 
 def stage_document(inspection: Inspection, stage: Stage) -> Json:
-    """A stage for programs: an object with the source's path, and the stage under its own name."""
+    """Returns a stage for programs: an object with the source's path, and the stage under its own name."""
     return {"source": str(inspection.source.path), stage.value: _stage_json(inspection, stage)}
 
 
@@ -157,7 +157,7 @@ def _stage_json(inspection: Inspection, stage: Stage) -> Json:
 
 
 def stage_sarif(inspection: Inspection, stage: Stage) -> Json:
-    """The findings as SARIF; raises `UsageError` for another stage."""
+    """Returns the findings as SARIF; raises `UsageError` for another stage."""
     if stage is not Stage.FINDINGS:
         raise UsageError(f"SARIF is for findings, not for a {stage}", "add --as findings")
     return sarif_document([(inspection.source, inspection.findings)], full_catalogue())

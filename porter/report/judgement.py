@@ -1,4 +1,4 @@
-"""A verdict on a candidate, for people and for programs."""
+"""Shows a verdict on a candidate, to people and to programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from porter.report.view import EVERYTHING, Detail, View
 
 
 def judgement_text(verdict: Verdict, view: View = EVERYTHING) -> Text:
-    """Findings, the comparison of every entry, and the verdict; the verdict alone where it is quiet."""
+    """Returns findings, the comparison of every entry, and the verdict; the verdict alone where it is quiet."""
     text = Text()
     if view.detail is not Detail.QUIET:
         text.append_text(findings_text(verdict.findings, verdict.standard, view))
@@ -27,7 +27,7 @@ def judgement_text(verdict: Verdict, view: View = EVERYTHING) -> Text:
 
 
 def _sentence(verdict: Verdict) -> str:
-    """The sentence that a report on a candidate ends with."""
+    """Returns the sentence that a report on a candidate ends with."""
     target = f"{verdict.target.backend} {verdict.target.arch}"
     return (
         f"{describe(verdict.outcome)}: {verdict.candidate.path.name} for {target}, checked against "
@@ -36,7 +36,7 @@ def _sentence(verdict: Verdict) -> str:
 
 
 def judgement_document(verdict: Verdict) -> dict[str, Json]:
-    """One verdict. Scripts rely on these names; they stay stable. Nothing that was emulated has a time."""
+    """Returns one verdict. Scripts rely on these names; they stay stable. Nothing that was emulated has a time."""
     return {
         "candidate": str(verdict.candidate.path),
         "against": str(verdict.standard.path),
@@ -58,5 +58,5 @@ def judgement_document(verdict: Verdict) -> dict[str, Json]:
 
 
 def _rule(finding: Finding) -> Json:
-    """A broken rule, at its line of the candidate."""
+    """Returns a broken rule, at its line of the candidate."""
     return {"id": finding.code, "message": finding.message, "line": finding.span.line if finding.span else None}

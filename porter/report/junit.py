@@ -1,4 +1,4 @@
-"""JUnit XML, which CI systems read."""
+"""Writes JUnit XML, which CI systems read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOWEST, _ALLOWED_CONTROLS = 0x20, "\t\n\r"
 
 
 class Ending(StrEnum):
-    """The ending of a case, by the name of its element; one that passed has none."""
+    """How a case ended, by the name of its element; a case that passed has none."""
 
     PASSED = ""
     FAILED = "failure"
@@ -33,7 +33,7 @@ class Case:
 
 
 def junit_text(name: str, cases: Sequence[Case]) -> str:
-    """The document of one test suite."""
+    """Returns the document of one test suite."""
     counts = {ending: str(sum(case.ending is ending for case in cases)) for ending in Ending}
     suite = ElementTree.Element(
         "testsuite",

@@ -16,14 +16,14 @@ from porter.report.document import Json
 
 
 def sieve_text(kept: Sieved, file: Path) -> Text:
-    """A line for each filter, with what was left after it."""
+    """Returns a line for each filter, with what was left after it."""
     lines = [f"{count:>6}  {what}" for what, count in kept.counts.items()]
     lines += [f"left out: {run}, which is about {operator}" for run, operator in kept.left_out.items()]
     return Text("\n".join((*lines, f"wrote {file}")))
 
 
 def sieve_document(kept: Sieved, file: Path) -> Json:
-    """The same for programs."""
+    """Returns the same for programs."""
     return {"written": str(file), "counts": dict(kept.counts), "left_out": dict(kept.left_out)}
 
 
@@ -38,7 +38,7 @@ def model_text(model: ScheduleModel, landscapes: Sequence[Landscape], file: Path
 
 
 def model_document(model: ScheduleModel, landscapes: Sequence[Landscape], file: Path) -> Json:
-    """The same for programs."""
+    """Returns the same for programs."""
     return {
         "written": str(file),
         "operators": len(landscapes),
@@ -57,7 +57,7 @@ def tuned_text(tuned: Tuned) -> Text:
 
 
 def tuned_document(tuned: Tuned) -> Json:
-    """The same for programs."""
+    """Returns the same for programs."""
     return {
         "written": str(tuned.folder),
         "examples": tuned.examples,
@@ -75,7 +75,7 @@ def practised_text(practised: Practised) -> Text:
 
 
 def practised_document(practised: Practised) -> Json:
-    """The same for programs."""
+    """Returns the same for programs."""
     return {
         "written": str(practised.folder),
         "prompts": practised.prompts,

@@ -26,7 +26,7 @@ _SECCOMP_ACTIONS = Path("/proc/sys/kernel/seccomp/actions_avail")
 
 @dataclass(frozen=True, slots=True)
 class BackendRow:
-    """A backend, with what this machine can do for it; `because` says why wherever it cannot."""
+    """A backend, and what this machine can do for it; `because` gives the reason where it cannot."""
 
     name: str
     targets: tuple[str, ...]
@@ -75,7 +75,7 @@ class Machine(Software):
 
 
 def examine(cache: Path, workers: tuple[WorkerRow, ...] = ()) -> Machine:
-    """Looks at the machine, and measures `cache`, which takes seconds where it is large."""
+    """Looks at the machine, and measures `cache`, which takes seconds where that is large."""
     software = installed_software()
     return Machine(
         software.porter,
@@ -111,12 +111,12 @@ def _worker_kinds(cache: Path) -> tuple[WorkerKind, ...]:
 
 
 def machine_document(machine: Machine) -> Json:
-    """The machine as JSON."""
+    """Returns the machine as JSON."""
     return {**as_record(machine), "emulates": machine.emulates}
 
 
 def machine_text(machine: Machine) -> Text:
-    """The machine, a line for each thing."""
+    """Returns the machine, a line for each thing."""
     sandbox = machine.sandbox
     rows: list[tuple[str, str, Text, str]] = [
         ("porter", machine.porter, _mark(True), ""),
@@ -165,7 +165,7 @@ def _backends() -> tuple[BackendRow, ...]:
 
 
 def _landlock_abi() -> int:
-    """The kernel's Landlock ABI, 0 where it is off or the system is not Linux."""
+    """Returns the kernel's Landlock ABI, 0 where it is off or the system is not Linux."""
     if platform.system() != "Linux":
         return 0
     libc = ctypes.CDLL(None, use_errno=True)

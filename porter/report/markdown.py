@@ -1,4 +1,4 @@
-"""The report of one migration as Markdown: what was dangerous, what was compared, how the numbers came about."""
+"""Reports one migration as Markdown: what was dangerous, what was compared, how the numbers came about."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from porter.source.text import Source
 
 
 def migration_markdown(migration: Migration, software: Software) -> str:
-    """The whole report."""
+    """Returns the whole report."""
     target = f"{migration.target.backend} {migration.target.arch}"
     return "\n".join(
         [
@@ -72,7 +72,7 @@ def _place(finding: Finding) -> str:
 
 
 def _contract(contract: Contract) -> Iterator[str]:
-    """Arguments in call order, conditions, tolerances."""
+    """Yields arguments in call order, conditions, tolerances."""
     yield f"### `{contract.entry.name}` ({contract.entry.kind})\n"
     if contract.arguments:
         yield from _table(
@@ -109,7 +109,7 @@ def _comparison_row(check: Checked, sizes: Mapping[str, int]) -> tuple[str, ...]
 
 
 def _times(migration: Migration) -> Iterator[str]:
-    """Yields what a device measured of each entry; nothing where there was none to ask."""
+    """Yields the times of each entry on a device; nothing without a device."""
     timed = [entry for entry in migration.entries if entry.speeds]
     if timed:
         yield "## Times\n"

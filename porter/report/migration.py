@@ -1,4 +1,4 @@
-"""One migration on the terminal: what was found, what was compared, the verdict."""
+"""Shows one migration on the terminal: what was found, what was compared, the verdict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOG_LINES = 20  # enough for the first compiler error with its notes
 
 
 def migration_text(migration: Migration, outputs: Sequence[Path], view: View = EVERYTHING) -> Text:
-    """Findings, comparisons, the files written and the verdict; the verdict alone where it is quiet."""
+    """Returns findings, comparisons, the files written and the verdict; the verdict alone where it is quiet."""
     text = Text()
     if view.detail is not Detail.QUIET:
         text.append_text(findings_text(migration.findings, migration.source, view))
@@ -31,14 +31,14 @@ def migration_text(migration: Migration, outputs: Sequence[Path], view: View = E
 
 
 def log_text(outcome: Outcome) -> Text:
-    """The first lines of what a compiler said of a port that does not build."""
+    """Returns the first lines of what a compiler said of a port that does not build."""
     if not isinstance(outcome, NotBuilt):
         return Text()
     return Text("\n".join(outcome.log.splitlines()[:LOG_LINES]) + "\n\n", "dim")
 
 
 def _outputs_text(outputs: Sequence[Path]) -> Text:
-    """A line for each folder that was written to."""
+    """Returns a line for each folder that was written to."""
     text = Text()
     for folder in dict.fromkeys(path.parent for path in outputs):
         names = ", ".join(path.name for path in outputs if path.parent == folder)
@@ -47,7 +47,7 @@ def _outputs_text(outputs: Sequence[Path]) -> Text:
 
 
 def entry_text(entry: EntryOutcome, view: View = EVERYTHING, *, alone: bool = True) -> Text:
-    """The entry's name and outcome, and its comparisons.
+    """Returns the entry's name and outcome, and its comparisons.
 
     The reason, and what a verdict leaves out, follow where the entry is not `alone`: else the last sentence says them.
     """

@@ -1,4 +1,4 @@
-"""The JSON of migrations. Scripts rely on these names; they stay stable."""
+"""Writes the JSON of migrations. Scripts rely on these names; they stay stable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from porter.report.verdict import checks, reason
 
 
 def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[str, Json]:
-    """One migration. `speedup` is null where no device measured: nothing that was emulated has a speed."""
+    """Returns one migration. `speedup` is null where no device measured: nothing that was emulated has a speed."""
     return {
         "source": str(migration.source.path),
         "target": migration.target.backend,
@@ -39,12 +39,15 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
 
 
 def followed_document(followed: Followed | None) -> Json:
-    """Returns what the port was written from, and why, empty where it was asked for; null for a language model's."""
+    """Returns what the port was written from, and why; empty where it was asked for, null for a language model's."""
     return None if followed is None else {"what": followed.what.value, "because": followed.because}
 
 
 def finding_document(finding: Finding) -> dict[str, Json]:
-    """One finding; `line` is null where it is about the whole file, and counts in a header the message names first."""
+    """Returns one finding; `line` is null where it is about the whole file.
+
+    Where the message names a header first, `line` counts in that.
+    """
     line = finding.span.line if finding.span else None
     message = f"{finding.source.path.name}: {finding.message}" if finding.source else finding.message
     return {
@@ -72,17 +75,20 @@ def entry_document(entry: EntryOutcome) -> Json:
 
 
 def _share(coverage: BranchCoverage) -> float | None:
-    """The part of the sides of branches that was taken; None where it was not measured."""
+    """Returns the part of the sides of branches that was taken; None where it was not measured."""
     return round(coverage.share, 3) if coverage.present else None
 
 
 def side_document(side: Side) -> Json:
-    """A side of a branch that no workload took: `n > 4096` is never `true`."""
+    """Returns a side of a branch that no workload took: `n > 4096` is never `true`."""
     return {"file": side.file, "line": side.line, "branch": side.text, "never": side.way}
 
 
 def workload_rows(entries: Sequence[EntryOutcome]) -> list[dict[str, Json]]:
-    """One row a workload, its errors the largest over the warp sizes; with several entries named `entry/workload`."""
+    """Returns a row for each workload, with its largest errors over the warp sizes.
+
+    With several entries it is named `entry/workload`.
+    """
     rows: list[dict[str, Json]] = []
     for entry in entries:
         prefix = f"{entry.name}/" if len(entries) > 1 else ""
@@ -103,5 +109,5 @@ def _workload(name: str, checked: Sequence[Checked]) -> dict[str, Json]:
 
 
 def _largest(errors: Sequence[float]) -> float | None:
-    """The largest error; None where one is not finite, for which JSON has no number."""
+    """Returns the largest error; None where one is not finite, for which JSON has no number."""
     return max(errors) if all(map(math.isfinite, errors)) else None

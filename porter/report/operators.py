@@ -1,4 +1,4 @@
-"""Operators of a suite, for people and for programs."""
+"""Shows operators of a suite, to people and to programs."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 
 def operators_text(operators: Sequence[Operator]) -> Text:
-    """A line each, and how many there are."""
+    """Returns a line for each, and how many there are."""
     rows = [(one.suite, one.category, one.name, ", ".join(dtypes_of(one))) for one in operators]
     return columns(rows).append(counted(len(operators), "operator"), "bold")
 
 
 def operators_document(operators: Sequence[Operator]) -> dict[str, Json]:
-    """All of them."""
+    """Returns all of them."""
     return {"operators": [_document(one) for one in operators]}
 
 
 def operator_text(operator: Operator) -> Text:
-    """One operator: its files, and its contract, or the module that is all of it, as it stands."""
+    """Returns one operator: its files, and its contract, or the module that is all of it, as it stands."""
     files = columns([(name, str(path)) for name, path in _files(operator)])
     told = (operator.source if operator.module else operator.contract).read_text("utf-8")
     return Text.assemble((operator.key, "bold"), "\n", files, "\n", told.rstrip())
 
 
 def operator_document(operator: Operator) -> dict[str, Json]:
-    """One operator with its contracts."""
+    """Returns one operator with its contracts."""
     files: dict[str, Json] = {name: str(path) for name, path in _files(operator)}
     return {**_document(operator), "files": files, "contracts": as_json(operator.contracts())}
 
@@ -53,7 +53,7 @@ def made_text(made: MadeOperator) -> Text:
 
 
 def made_document(made: MadeOperator) -> dict[str, Json]:
-    """The new operator."""
+    """Returns the new operator."""
     kernel, contract = (str(made.folder / name) for name in ("kernel.cu", "contract.toml"))
     return {"folder": str(made.folder), "kernel": kernel, "contract": contract, "built": made.built}
 
@@ -83,7 +83,7 @@ def made_all_text(came: Sequence[MadeOperator | NotMade], suite: Path) -> Text:
 
 
 def made_all_document(came: Sequence[MadeOperator | NotMade]) -> dict[str, Json]:
-    """All that was made, and what was not."""
+    """Returns the operators that were made, and the sources without one."""
     return {
         "operators": [made_document(one) for one in came if not isinstance(one, NotMade)],
         "failed": [{"source": str(one.source), "because": one.because} for one in came if isinstance(one, NotMade)],

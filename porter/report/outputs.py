@@ -1,8 +1,8 @@
-"""The files a migration leaves behind: written whole or not at all, and never over something porter did not write.
+"""Writes the files of a migration: whole or not at all, and never over something porter did not write.
 
 A manifest in the output folder holds the digest of every file porter wrote there. A file with another digest is the
 user's, or was edited by the user, and stays. While files are written the manifest holds their new digests beside the
-old ones, so that whoever was stopped by a full disk can begin again.
+old ones, so that one can begin again after a full disk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MANIFEST = ".porter.json"
 
 
 def output_texts(migration: Migration, folder: Path, software: Software, *, with_contract: bool) -> Mapping[Path, str]:
-    """Every file of a migration by its path under `folder`: the port, the contract, the two reports."""
+    """Returns every file of a migration by its path under `folder`: the port, the contract, the two reports."""
     stem = migration.source.path.stem
     report = folder / f"{stem}.{migration.target.backend}.report.json"  # each target has its own
     texts = {folder / file.name: file.text for file in migration.files}
@@ -37,7 +37,7 @@ def output_texts(migration: Migration, folder: Path, software: Software, *, with
 
 
 def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[Path], *, force: bool) -> None:
-    """Write `texts` under `root`, each file whole or not at all; nothing is written when one may not be.
+    """Writes `texts` under `root`, each file whole or not at all; nothing is written when one may not be.
 
     Raises `InputError` for a path outside `root`, for one of `untouchable` (the user's own sources), for a file porter
     did not write (unless `force`) and for a folder that cannot be written, `MachineError` where the disk is full.

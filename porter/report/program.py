@@ -1,4 +1,4 @@
-"""A `Program` on the terminal: what the file defines, what it launches, what was not understood."""
+"""Shows a `Program` on the terminal: what the file defines, what it launches, what was not understood."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from porter.source.text import Span
 
 
 def program_text(program: Program) -> Text:
-    """Everything of a program that a reader may want to check against the source."""
+    """Returns everything in a program that a reader may want to check against the source."""
     sections: list[tuple[str, list[Sequence[Cell]]]] = [
         ("kernels", [row for kernel in program.kernels for row in _kernel_rows(kernel)]),
         ("device functions", [_function_row(function) for function in program.device_functions]),

@@ -11,7 +11,7 @@ from porter.report.document import Json
 
 
 def recording_text(recorded: Golden, path: Path) -> Text:
-    """A line for each entry, and where it all lies."""
+    """Returns a line for each entry, and the place of the files."""
     text = Text()
     for reference in recorded.references:
         text.append(reference.contract.name, "bold").append(f": {len(reference.expected)} workloads\n")
@@ -21,7 +21,7 @@ def recording_text(recorded: Golden, path: Path) -> Text:
 
 
 def recording_document(recorded: Golden, path: Path) -> dict[str, Json]:
-    """One recording. Scripts rely on these names; they stay stable."""
+    """Returns one recording. Scripts rely on these names; they stay stable."""
     return {
         "source": recorded.original,
         "output": str(path),

@@ -22,13 +22,13 @@ _STYLES = {
 
 
 def regression_text(compared: Sequence[Compared]) -> Text:
-    """A line for each port of which there is something to say, the worst first, and how many of each kind there are."""
+    """Returns a line for each port to mention, the worst first, and how many of each kind there are."""
     rows = [(Text(one.change, _STYLES[one.change]), one.now.key, one.text) for one in worth_telling(compared)]
     return columns(rows).append(changes_counted(compared) or "the run has no ports", "bold")
 
 
 def worth_telling(compared: Sequence[Compared]) -> list[Compared]:
-    """Those ports of which there is something to say, the worst first."""
+    """Returns the ports to mention, the worst first."""
     order = list(Change)
     return sorted((one for one in compared if one.text or one.is_lost), key=lambda one: order.index(one.change))
 
@@ -40,7 +40,7 @@ def changes_counted(compared: Sequence[Compared]) -> str:
 
 
 def regression_document(compared: Sequence[Compared], target: str) -> dict[str, Json]:
-    """Every port; `lost` is what the exit code goes by."""
+    """Returns every port; `lost` decides the exit code."""
     return {
         "target": target,
         "lost": sum(one.is_lost for one in compared),
@@ -58,7 +58,7 @@ def regression_document(compared: Sequence[Compared], target: str) -> dict[str, 
 
 
 def regression_junit(compared: Sequence[Compared], target: str) -> str:
-    """The same as JUnit XML: a loss is a failure, a known failure is skipped."""
+    """Returns the same as JUnit XML: a loss is a failure, a known failure is skipped."""
     return junit_text(f"porter regress {target}", [_case(one) for one in compared])
 
 

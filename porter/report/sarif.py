@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which editors and code hosts read."""
+"""Writes findings as SARIF 2.1.0, which editors and code hosts read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif_document(found: Sequence[tuple[Source, Sequence[Finding]]], catalogue: Catalogue) -> Json:
-    """One run over the sources and their findings; `catalogue` describes the codes that occur."""
+    """Returns one run over the sources and their findings; `catalogue` describes the codes that occur."""
     codes = sorted({finding.code for _, findings in found for finding in findings})
     driver: Json = {"name": "porter", "version": __version__, "rules": [_rule(code, catalogue) for code in codes]}
     results: Json = [
@@ -55,6 +55,6 @@ def _result(finding: Finding, rule: int, source: Source) -> Json:
 
 
 def _region(span: Span, source: Source) -> Json:
-    """Lines and columns count from 1; the end column is the one behind the last character."""
+    """Returns the region: lines and columns count from 1; the end column is the one behind the last character."""
     end = source.span(span.end, span.end)
     return {"startLine": span.line, "startColumn": span.column, "endLine": end.line, "endColumn": end.column}

@@ -1,4 +1,4 @@
-"""The best so far over rounds as a step chart: where in it everything lies, in percent of its width and height.
+"""Draws the best so far over rounds as a step chart: places are in percent of its width and height.
 
 A round is an interval of the horizontal axis: the line within it is the best that there was at its end, the band the
 interval of that. The vertical axis is logarithmic.
@@ -53,9 +53,9 @@ class _Scale:
 
 
 def chart(course: Course) -> Chart | None:
-    """The chart of a search; None while there is no best.
+    """Returns the chart of a search; None while there is no best.
 
-    Of candidates that are far worse than any best so far, dots lie on the lower edge: they would flatten all the rest.
+    Dots of candidates far worse than any best so far lie on the lower edge: they would flatten all the rest.
     """
     scored = [(one, one.score) for one in course.rounds if one.score is not None]
     if not scored:
@@ -75,7 +75,7 @@ def chart(course: Course) -> Chart | None:
 
 
 def _dots(course: Course) -> list[tuple[int, float]]:
-    """The round and the factor, as it was measured last, of each candidate that has one."""
+    """Returns the round, and the factor as last measured, of each candidate that has one."""
     complete = len(course.rounds)
     members = ((trial.proposed.round, course.member(digest)) for digest, trial in course.trials.items())
     return [
@@ -102,13 +102,13 @@ def _band(run: Sequence[Completed], scale: _Scale) -> str:
 
 
 def _steps(levels: Sequence[tuple[int, float]], scale: _Scale, *, backwards: bool = False) -> str:
-    """Each level from the beginning of its round to its end."""
+    """Returns each level from the beginning of its round to its end."""
     corners = [(scale.x(at + end), scale.y(level)) for at, level in levels for end in (0, 1)]
     return " L".join(f"{x:g},{y:g}" for x, y in (reversed(corners) if backwards else corners))
 
 
 def _stride(count: int) -> int:
-    """Of how many rounds one has a label."""
+    """Returns the number of rounds from one label to the next."""
     unit = 1
     while unit * _NICE[-1] * _MOST_TICKS < count:
         unit *= 10
@@ -116,7 +116,7 @@ def _stride(count: int) -> int:
 
 
 def _levels(low: float, high: float) -> list[float]:
-    """Round numbers between two: a few, evenly apart, or the powers of two where the range is wide."""
+    """Returns round numbers between two: a few, evenly apart, or the powers of two where the range is wide."""
     if high / low > 2**3:
         return [2.0**power for power in range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)]
     least = (high - low) / _MOST_TICKS

@@ -1,4 +1,4 @@
-"""Follows how a search went: folds its journal line by line, and keeps what its last state alone no longer shows."""
+"""Follows a search: folds its journal line by line, and keeps what its last state alone no longer shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from porter.evolve.state import State
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate with the request it came of, and what was first told of it: nothing while it is being evaluated."""
+    """A candidate with its request, and its first outcome: None while it is being evaluated."""
 
     candidate: Candidate
     proposed: Proposed
@@ -30,7 +30,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A round that is complete: the best there was at its end, and what had been spent."""
+    """A round that is complete: the best at its end, and what had been spent."""
 
     closed: Closed
     score: Score | None
@@ -53,12 +53,12 @@ class Course:
 
     @property
     def name(self) -> str:
-        """Returns what is improved: the source's name, else that of the run's folder."""
+        """The name of what is improved: the source's, else that of the run's folder."""
         return Path(self.about.get("source", "")).stem or self.folder.resolve().name
 
     @property
     def measure(self) -> Measure | None:
-        """Returns what the scores are of; None while there is none."""
+        """The measure of the scores; None while there is none."""
         scores = (member.scored.score for member in self.state.members.values())
         return next((score.measure for score in scores if score is not None), None)
 
@@ -69,11 +69,11 @@ class Course:
         return None if best is None or best.scored.score is None else (best, best.scored.score)
 
     def member(self, digest: str) -> Member | None:
-        """A candidate with what was last told of it; None where it was not evaluated, or is none of this search."""
+        """Returns a candidate with its last outcome; None where it was not evaluated, or is not of this search."""
         return self.state.members.get(digest)
 
     def take(self, line: Line) -> Event:
-        """Let the next line happen.
+        """Applies the next line.
 
         Raises:
             InputError: it does not follow from those before it.
@@ -97,7 +97,7 @@ class Course:
 
 
 def course(folder: Path) -> Course:
-    """The whole of the run in `folder`, as far as it has come.
+    """Returns the whole of the run in `folder`, as far as it has come.
 
     Raises:
         InputError: the folder holds no run, or a line does not follow from those before it.
@@ -110,10 +110,10 @@ def course(folder: Path) -> Course:
 
 
 def following(folder: Path) -> Iterator[tuple[Course, tuple[Event, ...]]]:
-    """The run in `folder` as it grows: at each look what there is, and what happened since the look before.
+    """Yields the run in `folder` as it grows: at each look its state, and what happened since the last look.
 
     Raises:
-        InputError: as `course`.
+        InputError: as in `course`.
     """
     found, count, size = None, 0, -1
     while True:
@@ -132,7 +132,7 @@ def following(folder: Path) -> Iterator[tuple[Course, tuple[Event, ...]]]:
 
 
 def begun(folder: Path, numbered: Iterable[tuple[int, Line]]) -> Course:
-    """The run in `folder` at its first line. Raises `InputError` where that is not there."""
+    """Returns the run in `folder` at its first line. Raises `InputError` where that is missing."""
     for _, line in numbered:
         if isinstance(line.event, Opened):
             return Course(folder, line.event)
@@ -140,7 +140,7 @@ def begun(folder: Path, numbered: Iterable[tuple[int, Line]]) -> Course:
 
 
 def taken(found: Course, number: int, line: Line) -> Event:
-    """Let line `number` happen. Raises `InputError`, which names it, where it does not follow."""
+    """Applies line `number`. Raises `InputError`, which names it, where it does not follow."""
     try:
         return found.take(line)
     except InputError as error:

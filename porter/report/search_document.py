@@ -1,4 +1,4 @@
-"""A search as a JSON document. Scripts rely on its names; they stay stable."""
+"""Writes a search as a JSON document. Scripts rely on its names; they stay stable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from porter.report.search_words import meaning
 
 
 def search_document(course: Course) -> dict[str, Json]:
-    """Returns what was declared, what was spent, every round, the best and its lineage, the archives, and who paid."""
+    """Returns settings, what was spent, every round, the best and its lineage, the archives, and who paid."""
     state = course.state
     return {
         "name": course.name,
@@ -39,7 +39,7 @@ def search_document(course: Course) -> dict[str, Json]:
 
 
 def run_document(course: Course) -> dict[str, Json]:
-    """A search in a list of searches."""
+    """Returns a search in a list of searches."""
     champion = course.champion
     return {
         "run": str(course.folder),
@@ -55,7 +55,7 @@ def run_document(course: Course) -> dict[str, Json]:
 
 
 def _member(member: Member) -> dict[str, Json]:
-    """A candidate without the text of its files, which lie in the run under its digest."""
+    """Returns a candidate without the text of its files, which lie in the run under its digest."""
     candidate, scored = member.candidate, member.scored
     return {
         "digest": scored.digest,

@@ -1,4 +1,4 @@
-"""The best candidate of a search as a folder that can be merged: port, test, benchmark, and how it was found."""
+"""Exports the best candidate of a search as a folder that can be merged: port, test, benchmark, and its history."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ORIGINALS = {
 
 
 def winner_texts(course: Course) -> Mapping[str, str | bytes]:
-    """The files of the folder by their path in it; a recording is bytes.
+    """Returns the files of the folder by their path in it; a recording is bytes.
 
     Raises:
-        InputError: nothing was verified, or the run does not keep what it was held to.
+        InputError: nothing was verified, or the run does not keep its standard.
     """
     best, seed = course.state.best, _seed(course)
     if best is None or seed is None:
@@ -60,7 +60,7 @@ def winner_texts(course: Course) -> Mapping[str, str | bytes]:
 
 
 def write_texts(texts: Mapping[str, str | bytes], folder: Path) -> list[Path]:
-    """Write them into `folder`; gives their places. Raises `InputError` where it is not empty, or cannot be written."""
+    """Writes them into `folder`; returns their places. Raises `InputError` where it is not empty, or not writable."""
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: is not empty", "name a new folder")
@@ -74,13 +74,13 @@ def write_texts(texts: Mapping[str, str | bytes], folder: Path) -> list[Path]:
 
 
 def _seed(course: Course) -> Member | None:
-    """The first seed that is right: the factors are over it."""
+    """Returns the first seed that is right: the factors are over it."""
     members = course.state.members.values()
     return next((m for m in members if m.candidate.origin.proposer == SEED and m.scored.score is not None), None)
 
 
 def _placed(files: Sequence[File], below: str) -> dict[str, str]:
-    """A file stands alone; several share a folder, whose name tells which of them is called."""
+    """Puts one file alone, and several in a folder whose name tells which of them is called."""
     folder = PurePosixPath(below) if len(files) == 1 else PurePosixPath(below, PurePosixPath(files[0].name).stem)
     return {str(folder / file.name): file.text for file in files}
 
@@ -112,10 +112,10 @@ def verify_words(course: Course) -> list[str]:
 
 
 def _words(course: Course, *, drafted: bool) -> Iterator[str | PurePosixPath]:
-    """Yields what `porter verify` and `porter bench` are called with besides the candidate.
+    """Yields the arguments of `porter verify` and `porter bench` besides the candidate.
 
-    A contract that porter drafted is only for the former: a stated one also says at which sizes to time, a drafted one
-    has but small ones.
+    A contract that porter drafted is only for the former: a stated one also gives the sizes to time at, a drafted one
+    has only small sizes.
     """
     about, held_to = course.about, held_to_of(course.about)
     standard = "--golden" if held_to is HeldTo.RECORDING else "--against"
@@ -138,7 +138,7 @@ def _python(words: Iterable[str | PurePosixPath]) -> list[str]:
 
 
 def _here(path: str) -> str:
-    """A path beside the script that names it, wherever that is called from."""
+    """Returns a path beside the script that names it, wherever that is called from."""
     return f"str(HERE / {json.dumps(path)})"
 
 
@@ -166,7 +166,7 @@ def _readme(course: Course, best: Member, main: str, original: str) -> str:
 
 
 def _render(name: str, **values: object) -> str:
-    """Text, not HTML: nothing is escaped."""
+    """Renders text, not HTML: nothing is escaped."""
     loader = PackageLoader("porter.report")
     template = Environment(
         loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True

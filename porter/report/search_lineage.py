@@ -1,4 +1,4 @@
-"""Tells where the best candidate of a search comes from: what was changed at each step, and what that gained."""
+"""Tells where the best candidate of a search comes from: what each step changed, and what it gained."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from porter.report.search_words import visible
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A candidate and what it was made of.
+    """A candidate and its parents.
 
-    `parent` is the best of its parents, of which `others` are the rest, by digest; None for one that was made of none.
-    `gain` is its score over the parent's; None where one of them has none. `diff` leads from the parent's files to its.
+    `parent` is the best of its parents, `others` are the rest, by digest; None for a candidate without parents. `gain`
+    is its score over the parent's; None where one of them has none. `diff` leads from the parent's files to its.
     """
 
     member: Member
@@ -30,7 +30,7 @@ class Step:
 
     @property
     def score(self) -> Score | None:
-        """That of the candidate."""
+        """The score of the candidate."""
         return self.member.scored.score
 
     @property
@@ -40,7 +40,7 @@ class Step:
 
 
 def lineage(course: Course) -> tuple[Step, ...]:
-    """From the first ancestor to the best candidate; nothing while there is none."""
+    """Returns the steps from the first ancestor to the best candidate; none while there is no best."""
     steps = list(_upwards(course))
     return tuple(reversed(steps))
 
@@ -64,7 +64,7 @@ def _upwards(course: Course) -> Iterator[Step]:
 
 
 def _worth(member: Member) -> tuple[float, float]:
-    """Returns what parents are ordered by; one without a score comes last."""
+    """Returns the key that orders parents; one without a score comes last."""
     score = member.scored.score
     return score.rank if score is not None else (0.0, 0.0)
 
@@ -75,7 +75,7 @@ def _gain(member: Member, parent: Member | None) -> float | None:
 
 
 def candidate_diff(before: Candidate, after: Candidate) -> Iterator[str]:
-    """The unified diff from one candidate's files to another's; a file that one of them lacks counts as empty there."""
+    """Yields the diff from one candidate's files to another's; a file that one of them lacks counts as empty there."""
     names = dict.fromkeys(file.name for candidate in (after, before) for file in candidate.files)
     for name in names:
         old, new = _lines(before.files, name), _lines(after.files, name)

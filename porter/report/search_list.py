@@ -1,4 +1,4 @@
-"""The searches below a folder, a line each."""
+"""Lists the searches below a folder, a line for each."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Broken:
 
 
 def found_runs(folder: Path) -> tuple[Course | Broken, ...]:
-    """Those in `folder` and below, by path. One that cannot be read keeps none of the others from being listed."""
+    """Returns the runs in `folder` and below, by path, and those that cannot be read."""
     places = sorted(journal.parent for journal in folder.rglob(NAME))
     # A run's own folder holds candidates, whose files may be called anything.
     return tuple(_read(place) for place in places if not any(other in place.parents for other in places))
 
 
 def runs_text(runs: Sequence[Course | Broken], folder: Path) -> Text:
-    """A line for each run below `folder`."""
+    """Returns a line for each run below `folder`."""
     if not runs:
         return Text(f"there are no searches below {folder}")
     text = columns([_HEADS, *(_row(run) for run in runs)])
@@ -44,7 +44,7 @@ def runs_text(runs: Sequence[Course | Broken], folder: Path) -> Text:
 
 
 def runs_document(runs: Sequence[Course | Broken]) -> dict[str, Json]:
-    """The runs that can be read, and those that cannot."""
+    """Returns the runs that can be read, and those that cannot."""
     return {
         "runs": [run_document(run) for run in runs if isinstance(run, Course)],
         "broken": [{"run": str(run.folder), "because": run.because} for run in runs if isinstance(run, Broken)],

@@ -1,4 +1,4 @@
-"""The archive of each island as a map: a square for each cell, the hotter the better its elite."""
+"""Draws the archive of each island as a map: a square for each cell, the hotter the better its elite."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Elite:
-    """The owner of a cell, for a list: the labels of the cell, and who it is."""
+    """The owner of a cell, for a list: the labels of the cell, and its elite."""
 
     cell: tuple[str, ...]
     digest: str
@@ -58,7 +58,7 @@ class IslandMap:
 
 
 def island_maps(course: Course) -> tuple[IslandMap, ...]:
-    """A map for each island, all with the same rows."""
+    """Returns a map for each island, all with the same rows."""
     axes, archives = course.state.settings.axes, course.state.islands.archives
     *down, across = axes
     rows = list(product(*(range(len(axis.labels)) for axis in down)))
@@ -82,7 +82,7 @@ def island_maps(course: Course) -> tuple[IslandMap, ...]:
 
 
 def _heats(archives: Sequence[Archive]) -> Mapping[str, float]:
-    """By digest, on one logarithmic scale for all islands."""
+    """Returns the heat of each digest, on one logarithmic scale for all islands."""
     factors = {m.scored.digest: m.scored.score.factor for a in archives for m in a.elites.values() if m.scored.score}
     low, high = min(factors.values(), default=1.0), max(factors.values(), default=1.0)
     span = max(math.log(high / low), _LEAST_SPAN)

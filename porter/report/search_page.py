@@ -1,4 +1,4 @@
-"""A search as one HTML file: it needs no network, no script, and no other file."""
+"""Writes a search as one HTML file: it needs no network, no script, and no other file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from porter.report.search_words import best_words, ending, factor, factor_head, 
 
 
 def search_page(course: Course) -> str:
-    """The page of a search, as far as it has come."""
+    """Returns the page of a search, as far as it has come."""
     steps = lineage(course)
     proposers, notes = payoff_tables(course)
     template = Environment(

@@ -1,4 +1,4 @@
-"""A search as tables, which its text, its Markdown and its page share."""
+"""Makes the tables of a search, which its text, its Markdown and its page share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REMARK, _REMARKS = 160, 12  # characters of a remark, and how many there are
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under heads; `words` are how many columns, from the left, hold words: the others hold numbers."""
+    """Rows under heads; `words` is the number of columns, from the left, that hold words: the others hold numbers."""
 
     title: str
     caption: str
@@ -35,7 +35,7 @@ class Table:
 
 
 def improvements(course: Course) -> Table:
-    """The rounds after which another candidate was the best, and the last."""
+    """Returns the rounds after which another candidate was the best, and the last."""
     rounds = course.rounds
     kept = [
         after
@@ -51,7 +51,7 @@ def improvements(course: Course) -> Table:
 
 
 def lineage_table(course: Course, steps: Sequence[Step]) -> Table:
-    """A row for each ancestor of the best, the first one first."""
+    """Returns a row for each ancestor of the best, the oldest first."""
     rows = tuple((*_origin(step), str(step.round), factor(step.score), _gain(step)) for step in steps)
     caption = f"Gain is the factor over that of the best parent. Factors are {measured(course)}."
     heads = ("candidate", "proposer", "what was done", "round", factor_head(course.measure), "gain")
@@ -59,9 +59,7 @@ def lineage_table(course: Course, steps: Sequence[Step]) -> Table:
 
 
 def payoff_tables(course: Course) -> tuple[Table, Table]:
-    """Returns what proposers made of what they were asked for, and each of their notes, those that gained most
-    first.
-    """
+    """Returns the payoffs of proposers, and of each of their notes, those that gained most first."""
     rows = course.state.ledger.rows
     notes = sorted((row for row in rows if row.note), key=lambda row: (-row.gain, -row.added, -row.verified))
     caption = f"{_GAIN} Factors are {measured(course)}."
@@ -99,7 +97,7 @@ def _costs(course: Course) -> Table:
 
 
 def _remarks(course: Course) -> Table:
-    """The most frequent first."""
+    """Returns the most frequent first."""
     counts = Counter[tuple[str, str]]()
     for (proposer, remark), count in course.state.ledger.remarks.items():
         counts[proposer, remark.split("\n", 1)[0][:_REMARK]] += count
@@ -116,7 +114,7 @@ def _cost(row: Payoff) -> str:
 
 
 def rule_table(course: Course) -> Table:
-    """Returns what each rule gained, whatever it was applied to; those that gained most first."""
+    """Returns the gain of each rule, whatever it was applied to, the largest first."""
     rules = sorted(by_rule(course.state.ledger.rows), key=lambda row: (-row.gain, -row.added, -row.verified))
     rows = tuple((visible(row.note) or "in its own words", row.proposer, *_payoff(row)) for row in rules)
     caption = f"Intents by their kind, rewrites, and knobs by what they turn. {_GAIN} Factors are {measured(course)}."
@@ -142,7 +140,7 @@ def budget_table(course: Course) -> Table:
 
 
 def _usual(reasons: Iterable[str]) -> str:
-    """The most frequent first line; nothing where that is empty."""
+    """Returns the most frequent first line; nothing where that is empty."""
     ((line, _),) = Counter(reason.split("\n", 1)[0] for reason in reasons).most_common(1)
     return visible(line)
 

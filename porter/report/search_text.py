@@ -1,4 +1,4 @@
-"""A search on a terminal, as Markdown, and as CSV."""
+"""Shows a search on a terminal, as Markdown, and as CSV."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def search_text(course: Course) -> Text:
 
 
 def search_markdown(course: Course) -> str:
-    """The tables, and the diff of each step of the lineage."""
+    """Returns the tables, and the diff of each step of the lineage."""
     steps = lineage(course)
     parts = [f"# {title(course)}", f"{best_words(course)}; {ending(course)}.", meaning(course)]
     for table in _tables(course, steps):
@@ -56,7 +56,7 @@ def search_markdown(course: Course) -> str:
 
 
 def search_csv(course: Course) -> str:
-    """A line a candidate; `elite_of` names the islands on which it owns a cell."""
+    """Returns a line for each candidate; `elite_of` names the islands on which it owns a cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_CSV)
@@ -85,7 +85,7 @@ def _diffs(steps: tuple[Step, ...]) -> Iterator[str]:
 
 
 def _longest_run(text: str) -> int:
-    """Of backquotes: what fences them must be longer."""
+    """Returns the longest run of backquotes: the fence around it must be longer."""
     return max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
 
 

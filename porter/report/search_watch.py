@@ -1,4 +1,4 @@
-"""A search that goes on: as a picture that is drawn anew, and as lines, one after the other."""
+"""Shows a running search: as a picture that is redrawn, and as lines, one after the other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_LETTERS = 40
 
 
 def picture(course: Course) -> Text:
-    """Returns where the search stands: the best, what is spent, the last candidates, and who paid."""
+    """Returns the state of the search: the best, what is spent, the last candidates, and who paid."""
     text = Text.assemble((f"{title(course)}\n", "bold"), f"{best_words(course)}\n", (f"{meaning(course)}\n", "dim"))
     levels = [one.score.factor for one in course.rounds if one.score]
     if bars := _bars(levels):
@@ -80,7 +80,7 @@ def _spent(course: Course) -> str:
 
 
 def _latest(course: Course) -> Iterator[tuple[str, ...]]:
-    """The candidates that were told of last, the newest first."""
+    """Yields the candidates with the latest outcomes, the newest first."""
     known = [trial for trial in course.trials.values() if trial.told is not None]
     for trial in islice(reversed(known), _MOST_TOLD):
         assert trial.told is not None
@@ -90,7 +90,7 @@ def _latest(course: Course) -> Iterator[tuple[str, ...]]:
 
 
 def _bars(levels: Sequence[float]) -> str:
-    """Levels as bars of eight heights between the least and the greatest; nothing while they are all the same."""
+    """Returns levels as bars of eight heights between the least and the greatest; nothing while all are the same."""
     low, high = min(levels, default=1.0), max(levels, default=1.0)
     if low == high:
         return ""

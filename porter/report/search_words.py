@@ -1,4 +1,4 @@
-"""Names a search's numbers. A modelled cost ranks candidates and is no time: it never makes one fast."""
+"""Names a search's numbers. A modelled cost ranks candidates and is not a time: it never makes one fast."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ def factor_head(measure: Measure | None) -> str:
 
 
 def measured(course: Course) -> str:
-    """Returns what a factor is and how it was obtained, for a caption: `times as fast as the seed: native on NVIDIA
-    H200`.
-    """
+    """Returns a caption for a factor and how it was obtained: `times as fast as the seed: native on NVIDIA H200`."""
     device = course.about.get("device", "")
     on = f" on {device}" if device else ""
     head = factor_head(course.measure)
@@ -41,19 +39,19 @@ def measured(course: Course) -> str:
 
 
 def meaning(course: Course) -> str:
-    """`measured` as a sentence, and what the interval is, where there is one."""
+    """Returns `measured` as a sentence, and what the interval is, if there is one."""
     timed = course.measure in (Measure.NATIVE, Measure.PROXY)
     interval = ". In parentheses lies the interval that holds the true one with 95 %" if timed else ""
     return f"Factors are {measured(course)}{interval}." if course.measure else "Nothing has a score."
 
 
 def number(value: float) -> str:
-    """A factor, as exactly as it is of interest."""
+    """Returns a factor, with as many digits as are of interest."""
     return f"{value:.3f}" if value < 10 else f"{value:.4g}"
 
 
 def factor(score: Score | None) -> str:
-    """`1.420 (1.380 to 1.460)`: the factor, and its interval where it has one."""
+    """Returns `1.420 (1.380 to 1.460)`: the factor, and its interval if it has one."""
     if score is None:
         return "-"
     if score.low == score.high:
@@ -68,12 +66,12 @@ def title(course: Course) -> str:
 
 
 def ending(course: Course) -> str:
-    """Returns how it ended, as its journal says; a search that was killed says nothing, as one that goes on."""
+    """Returns how it ended, as its journal says; empty for a search that goes on, or that was killed."""
     return f"ended: {course.state.ended}" if course.state.ended else "not ended: it goes on, or was killed"
 
 
 def best_words(course: Course) -> str:
-    """The best candidate and what it is worth."""
+    """Returns the best candidate and what it is worth."""
     champion = course.champion
     if champion is None:
         return "nothing was verified"
@@ -84,7 +82,7 @@ def best_words(course: Course) -> str:
 
 
 def spent(progress: Progress, budget: Budget | None) -> Iterator[tuple[str, str, str]]:
-    """Yields what is counted, how much of it was spent, and how much there is; `-` without a limit."""
+    """Yields each limit, how much of it was spent, and how much there is; `-` without a limit."""
     limits = budget or Budget()
     yield "rounds", str(progress.rounds), _limit(limits.rounds if budget else None)
     yield "evaluations", str(progress.evaluations), _limit(limits.evaluations)
@@ -98,5 +96,5 @@ def _limit(limit: float | None) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` on one line, without what a terminal or an encoding would take amiss: a model may have written it."""
+    """Returns `text` on one line, without characters that upset terminals or encodings: a model may have written it."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in " ".join(text.split()))

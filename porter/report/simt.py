@@ -1,4 +1,4 @@
-"""Kernels in the SIMT IR, and why others are not expressed."""
+"""Shows kernels in the SIMT IR, or why they are not expressed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from porter.source.text import Source
 
 
 def simt_text(kernels: Sequence[BuiltKernel], source: Source) -> Text:
-    """Each kernel as text, or a line that says why there is none."""
+    """Returns each kernel as text, or a line that says why there is none."""
     return Text("\n".join(_text(kernel, source).rstrip() + "\n" for kernel in kernels).rstrip() or "no kernel")
 
 
@@ -28,7 +28,7 @@ def _text(kernel: BuiltKernel, source: Source) -> str:
 
 
 def simt_document(kernels: Sequence[BuiltKernel]) -> Json:
-    """The same for programs; of a kernel that is not expressed `because` says why."""
+    """Returns the same for programs; for a kernel that is not expressed `because` says why."""
     return [_row(kernel) for kernel in kernels]
 
 

@@ -1,4 +1,4 @@
-"""The software that a port is made and proven with, as its report names it."""
+"""Names the software that a port is made and proven with."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Software:
 
 
 def installed_software() -> Software:
-    """Returns what is here; takes a tenth of a second and imports none of the packages it names."""
+    """Returns what is installed here; takes a tenth of a second and imports none of the packages it names."""
     return Software(
         porter=__version__,
         python=platform.python_version(),
@@ -46,7 +46,7 @@ def installed_software() -> Software:
 
 
 def _compiler(name: str) -> Tool:
-    """The compiler on the PATH; its version is the last line of `--version` that holds one."""
+    """Returns the compiler on the PATH; its version is the last line of `--version` that holds one."""
     path = shutil.which(name)
     if path is None:
         return Tool(name, "")

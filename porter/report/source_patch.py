@@ -1,6 +1,6 @@
-"""The winner of a search as a patch for the repository that its source came from, as `git format-patch` writes it.
+"""Writes the winner of a search as a patch for the repository of its source, as `git format-patch` does.
 
-The winner is held to its source once more, and the message says what came of that. Nothing of the repository is
+The winner is compared with its source once more, and the message says how that went. Nothing of the repository is
 changed: objects of the patch are written to a folder that is removed.
 """
 
@@ -29,7 +29,7 @@ _WIDTH = 72
 
 @dataclass(frozen=True)
 class Proof:
-    """The outcome of holding the winner to its source: why it is right, on how many workloads, by which versions."""
+    """The outcome of comparing the winner with its source: why it is right, on how many workloads, by what software."""
 
     because: str
     workloads: int
@@ -38,7 +38,7 @@ class Proof:
 
 
 def prove(course: Course, environment: Mapping[str, str]) -> Proof:
-    """Hold the winner to its source by `porter verify`. Raises `InputError` where it is not verified."""
+    """Compares the winner with its source by `porter verify`. Raises `InputError` where it is not verified."""
     if held_to_of(course.about) is not HeldTo.CUDA:
         raise InputError(f"{course.folder}: was held to no CUDA source, so there is none to patch")
     with tempfile.TemporaryDirectory(prefix="porter-patch-") as name:
@@ -77,10 +77,11 @@ class _Git:
 def patch_of(
     course: Course, proof: Proof, repository: Path, environment: Mapping[str, str], *, at: str, in_place: bool
 ) -> Mapping[str, bytes]:
-    """The patch by the name of its file. `at` is the source's path in the repository, else the one file that is it.
+    """Returns the patch by the name of its file.
 
-    The port takes the place of the source with `in_place`, and lies beside it else.
-    Raises `InputError` for a repository without that source, and for a port that would be in the way of something.
+    `at` is the source's path in the repository; without it, the one file that is the same. With `in_place` the port
+    replaces the source, otherwise it lies beside it. Raises `InputError` for a repository without that source, and for
+    a port that would overwrite another file.
     """
     with _apart(repository, environment) as git:
         source = _source_in(git, course, at)
@@ -132,7 +133,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _changes(git: _Git, course: Course, source: PurePosixPath, *, in_place: bool) -> Mapping[str, str]:
-    """The files of the port by their paths. Raises `InputError` where another file is there."""
+    """Returns the files of the port by their paths. Raises `InputError` where another file is there."""
     best = course.state.best
     assert best is not None
     main, *others = best.candidate.files

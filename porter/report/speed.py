@@ -1,4 +1,4 @@
-"""Times: a line for each on the terminal, and all of them with their samples as JSON."""
+"""Shows times: a line for each on the terminal, and all of them with their samples as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPEED_HEAD = ("workload", "fidelity", "time", "of it within 95 %", "beside", "it
 
 
 def speeds_text(entry: EntryOutcome) -> Text:
-    """The times of an entry, each line with its fidelity; why there are none where there are not."""
+    """Returns the times of an entry, each line with its fidelity, or why there are none."""
     text = Text()
     if rows := speed_rows(entry):
         text.append_text(columns([SPEED_HEAD, *rows], indent="  "))
@@ -26,7 +26,7 @@ def speeds_text(entry: EntryOutcome) -> Text:
 
 
 def speed_rows(entry: EntryOutcome) -> list[Sequence[Cell]]:
-    """A row below `SPEED_HEAD` for each time, and for each that it was taken beside."""
+    """Returns a row below `SPEED_HEAD` for each time, and for each of its baselines."""
     return [row for speed in entry.speeds if isinstance(speed, Measured) for row in _rows(speed)]
 
 
@@ -56,7 +56,7 @@ def _named(speed: Measured) -> str:
 
 
 def duration(us: float) -> str:
-    """Three digits or more: `1.35 us`, `130 us`, `12.4 ms`."""
+    """Returns three digits or more: `1.35 us`, `130 us`, `12.4 ms`."""
     for unit, factor in (("us", 1.0), ("ms", 1e3), ("s", 1e6)):
         if us < 1000 * factor or unit == "s":
             return f"{us / factor:.{2 if us < 100 * factor else 1}f} {unit}"
@@ -79,9 +79,9 @@ def _remarks(speed: Measured) -> Iterator[str]:
 
 
 def speeds_document(entries: Sequence[EntryOutcome]) -> dict[str, Json]:
-    """`timing` and `baseline` of the first time there is, the `speedup` over all, and every time of every entry.
+    """Returns `timing` and `baseline` of the first time, the `speedup` over all, and every time of every entry.
 
-    `speedup` is null where nothing was measured beside something: nothing that was emulated has a speed.
+    `speedup` is null where nothing was measured beside a baseline: nothing that was emulated has a speed.
     """
     speeds = [speed for entry in entries for speed in entry.speeds]
     first = next((s for s in speeds if isinstance(s, Measured)), None)
@@ -95,14 +95,14 @@ def speeds_document(entries: Sequence[EntryOutcome]) -> dict[str, Json]:
 
 
 def device_document(entries: Sequence[EntryOutcome]) -> Json:
-    """The device of the times, with its state; null where there are none."""
+    """Returns the device of the times, with its state; null where there are none."""
     speeds = (speed for entry in entries for speed in entry.speeds)
     first = next((s for s in speeds if isinstance(s, Measured)), None)
     return None if first is None else as_record(first.environment)
 
 
 def timing_document(timing: Timing) -> dict[str, Json]:
-    """All in microseconds; `samples` in the order in which they were taken."""
+    """Returns a timing in microseconds; `samples` are in the order in which they were taken."""
     return {
         "median_us": round(timing.median_us, 4),
         "interval_us": [round(bound, 4) for bound in timing.interval_us],

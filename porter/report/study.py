@@ -1,4 +1,4 @@
-"""The study of arms, for people, for programs, and as a file of raw results."""
+"""Shows the study of arms, to people, to programs, and as a file of raw results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN = (1, 3, 10, 30)  # evaluations after which the worth is shown
 
 
 def study_text(study: Study) -> Text:
-    """A row for each arm: its area with an interval, its worth on the way, and its area in each family."""
+    """Returns a row for each arm: its area with an interval, its worth on the way, and its area in each family."""
     shown = [count for count in _SHOWN if count <= study.evaluations]
     families = study.families()
     heads = ("arm", "area, 95 %", *(f"after {count}" for count in shown), "known already", *families)
@@ -59,7 +59,7 @@ def _told(estimate: Estimate, sign: str = "") -> str:
 
 
 def study_document(study: Study, about: Mapping[str, str]) -> Mapping[str, Json]:
-    """The study as one document."""
+    """Returns the study as one document."""
     arms = {
         arm: {
             "area": plain(study.area(arm)),
@@ -81,7 +81,7 @@ def study_document(study: Study, about: Mapping[str, str]) -> Mapping[str, Json]
 
 
 def write_study(study: Study, about: Mapping[str, str], file: Path) -> Path:
-    """Write the document and what each arm did on each operator. Raises `InputError` where it cannot be written."""
+    """Writes the document and the results of each arm on each operator. Raises `InputError` where that fails."""
     raw = {arm: [plain(one) for one in played] for arm, played in study.played.items()}
     try:
         with whole_file(file) as fresh:

@@ -1,4 +1,4 @@
-"""A run over a suite as tables: by category, and what fell short, operator by operator."""
+"""Shows a run over a suite as tables: by category, and what fell short, operator by operator."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ MEASURES = {"native": "times", "proxy": "times of a proxy", "modelled": "modelle
 
 @dataclass(frozen=True, slots=True)
 class SuiteTable:
-    """The metrics of each category in the order they come, and of all; speedups are over `baseline`.
+    """The metrics of each category in their order, and of all; speedups are over `baseline`.
 
-    `before` says that they are those of the ports with which searches began.
+    `before` says that they belong to the ports with which searches began.
     """
 
     baseline: str
@@ -44,9 +44,9 @@ class SuiteTable:
 
 
 def suite_tables(result: SuiteResult, baseline: str = "", p: float = 1.0) -> tuple[SuiteTable, ...]:
-    """A table for `baseline`; else one for each that something was timed beside, the CUDA original first.
+    """Returns a table for `baseline`; else one for each baseline of any time, the CUDA original first.
 
-    Where ports were searched for better ones each is followed by that from before.
+    Where searches improved ports, each table is followed by the one from before.
     """
     timed = sorted({name for one in result.results for name in one.speedups} - {_CUDA, SEED})
     names, began = (baseline,) if baseline else (_CUDA, *timed), before(result)
@@ -69,7 +69,7 @@ def suite_table(result: SuiteResult, baseline: str = _CUDA, p: float = 1.0) -> S
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """An earlier run, by the name of its folder, and what became of each operator since."""
+    """An earlier run, by the name of its folder, and what has changed for each operator since."""
 
     name: str
     compared: tuple[Compared, ...]
@@ -83,7 +83,10 @@ class Earlier:
 def suite_document(
     result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None = None
 ) -> dict[str, Json]:
-    """The run, its metrics by category and over all, over the first baseline and `over` each; what changed since."""
+    """Returns the run, its metrics by category and over all, and what changed since.
+
+    Metrics are over the first baseline and `over` each.
+    """
     first = tables[0]
     since = {} if earlier is None else {"against": regression_document(earlier.compared, result.target)}
     return {
@@ -103,7 +106,7 @@ def _metrics(table: SuiteTable) -> dict[str, Json]:
 
 
 def suite_text(result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None = None) -> Text:
-    """The tables, what they mean, and a line for each time that is missing and each operator that fell short."""
+    """Returns the tables, their meaning, and a line for each missing time and each operator that fell short."""
     text = Text()
     for table in tables:
         text.append(f"{title(table)}\n", "bold") if table.overall.timed else None
@@ -126,7 +129,7 @@ def title(table: SuiteTable) -> str:
 
 
 def rows(table: SuiteTable) -> list[tuple[Cell, ...]]:
-    """A row for each category, and one for all; without the columns about times where nothing was timed."""
+    """Returns a row for each category, and one for all; columns about times only where something was timed."""
     named = (*table.categories.items(), ("all", table.overall))
     return [_row(name, m)[: len(heads(table))] for name, m in named]
 
@@ -160,7 +163,7 @@ def searched(result: SuiteResult) -> str:
 
 
 def untimed(result: SuiteResult) -> list[tuple[str, str]]:
-    """Each time that is missing where others were taken, by the operator's key, and why."""
+    """Returns each time that is missing where others were taken, by the operator's key, and why."""
     return [(one.key, because) for one in result.results for because in one.untimed]
 
 

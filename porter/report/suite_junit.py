@@ -1,4 +1,4 @@
-"""Suite runs as JUnit XML: an operator of a target is a case."""
+"""Writes suite runs as JUnit XML: an operator of a target is a case."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from porter.suite.result import Result, SuiteResult
 
 
 def suite_junit(results: Sequence[SuiteResult]) -> str:
-    """All operators of all runs; what the machine failed at is an error, what is not verified a failure."""
+    """Returns all operators of all runs: failures of the machine are errors, unverified ports are failures."""
     return junit_text("porter suite run", [_case(one, result.target) for result in results for one in result.results])
 
 

@@ -1,4 +1,4 @@
-"""A run over a suite as one HTML file: it needs no network, and no other file."""
+"""Writes a run over a suite as one HTML file: it needs no network, and no other file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from porter.suite.result import ORIGINAL, Result, SuiteResult
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A number that is read first, what it counts, and `good`, `bad` or `even`."""
+    """A number that is read first, its meaning, and `good`, `bad` or `even`."""
 
     number: str
     words: str
@@ -34,7 +34,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """On how many operators a finding was made."""
+    """The number of operators on which a finding was made."""
 
     code: str
     count: int
@@ -43,7 +43,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An operator in the table, and below it its times in words and what its port changed, line by line.
+    """An operator in the table, with its times in words and the lines its port changed below it.
 
     `bar` and `time_us` are None where it was not timed.
     """
@@ -130,7 +130,7 @@ def _mean_tile(speedups: Sequence[float], baseline: str) -> Tile:
 
 
 def _changes(earlier: Earlier) -> Iterator[Compared]:
-    """Yields what is not as it was, the worst first: how many others there are is said above them."""
+    """Yields the operators that changed, the worst first: the text above them says how many others there are."""
     return (one for one in worth_telling(earlier.compared) if one.change is not Change.SAME)
 
 
@@ -171,7 +171,7 @@ def _diff(one: Result, folder: Path) -> tuple[str, ...]:
 
 
 def _times(one: Result) -> Iterator[str]:
-    """`forward at bench: 4.03 ms`; beside what it was timed; how near it comes to what memory allows."""
+    """Yields `forward at bench: 4.03 ms`, then what it was timed beside and how near it comes to the memory limit."""
     yield from (f"{workload}: {duration(time.median)}" for workload, time in one.times_us.items())
     beside = ", ".join(f"{name} {speedup:.2f}" for name, speedup in one.speedups.items())
     if beside:

@@ -1,4 +1,4 @@
-"""Speedups as lengths: bars on one scale, on which twice as fast is as long as half as fast, and their distribution."""
+"""Draws speedups as lengths: bars on one scale, where twice as fast is as long as half as fast, and a histogram."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BINS_PER_DOUBLING = 2
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A speedup, where its bar begins and how long it is, in percent of the scale, and how it is to be read."""
+    """A speedup, where its bar begins and how long it is, in percent of the scale, and its kind."""
 
     speedup: float
     left: float
@@ -23,7 +23,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A range of the distribution, and how many speedups lie in it."""
+    """A range of the distribution, and the number of speedups in it."""
 
     label: str
     count: int
@@ -43,20 +43,20 @@ class Scale:
         return 100 * (math.log(speedup) - self.low) / (self.high - self.low)
 
     def bar(self, speedup: float) -> Bar:
-        """The bar from 1.0 to `speedup`."""
+        """Returns the bar from 1.0 to `speedup`."""
         one, there = self.at(1.0), self.at(speedup)
         return Bar(speedup, min(one, there), abs(there - one), kind(speedup))
 
 
 def scale(speedups: Sequence[float]) -> Scale:
-    """The scale of these speedups, with a margin on both sides."""
+    """Returns the scale of these speedups, with a margin on both sides."""
     logs = [0.0, *map(math.log, speedups)]
     margin = 0.05 * (max(logs) - min(logs)) or 0.1
     return Scale(min(logs) - margin, max(logs) + margin)
 
 
 def kind(speedup: float) -> str:
-    """`fast`, `slow`, or `even` where the difference is within noise."""
+    """Returns `fast`, `slow`, or `even` where the difference is within noise."""
     return "even" if abs(math.log(speedup)) <= math.log1p(NOISE) else "fast" if speedup > 1 else "slow"
 
 
@@ -72,7 +72,7 @@ def distribution(speedups: Sequence[float]) -> Iterator[Bin]:
 
 
 def mean_interval(speedups: Sequence[float]) -> tuple[float, float] | None:
-    """Between what the geometric mean lies with 95 %, were the operators drawn at random; None of fewer than three."""
+    """Returns the 95 % interval of the geometric mean, were the operators drawn at random; None below three."""
     if len(speedups) < 3:
         return None
     logs = [math.log(speedup) for speedup in speedups]

@@ -31,7 +31,7 @@ _COLUMNS = (
 
 
 def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None = None) -> str:
-    """The tables by category, what changed since an earlier run, and one of all operators."""
+    """Returns the tables by category, what changed since an earlier run, and one of all operators."""
     timed, missing = _baselines(result), untimed(result)
     operators = [
         (one.key, outcome_words(one.outcome), *(_factor(one.speedups.get(name)) for name in timed), one.because)
@@ -59,7 +59,7 @@ def _changes(earlier: Earlier) -> tuple[str, str]:
 
 
 def suite_csv(result: SuiteResult, earlier: Earlier | None = None) -> str:
-    """A line an operator; a speedup over each baseline has a column of its own, and so has the `change` since."""
+    """Returns a line for each operator, with a column for each baseline's speedup, and for the `change` since."""
     timed = _baselines(result)
     changes = {one.now.key: one.change for one in earlier.compared} if earlier is not None else {}
     text = io.StringIO()

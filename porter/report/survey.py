@@ -25,7 +25,7 @@ _STYLES = {Effort.NONE: "green", Effort.MINUTES: "green", Effort.HOURS: "yellow"
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """One source: how many kernels and launches it has, how it offers them, and what porting it to the target found."""
+    """One source: how many kernels and launches it has, how it offers them, and the findings of porting it."""
 
     path: Path
     form: str
@@ -35,7 +35,7 @@ class Surveyed:
 
     @property
     def effort(self) -> Effort:
-        """Returns what is left to do by hand: that of the worst finding."""
+        """The work left to do by hand: that of the worst finding."""
         return max((finding.effort for finding in self.findings), key=_ORDER.index, default=Effort.NONE)
 
 
@@ -49,7 +49,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One code over the whole tree: in how many files, at how many places, and the first of them."""
+    """One code over the whole tree: the files with it, its places, and the first of them."""
 
     code: str
     severity: Severity
@@ -69,7 +69,7 @@ class Survey:
 
     @property
     def by_effort(self) -> dict[Effort, list[Surveyed]]:
-        """The sources by what is left to do by hand, the easiest first."""
+        """The sources by the work left to do by hand, the easiest first."""
         return {effort: [one for one in self.sources if one.effort is effort] for effort in Effort}
 
     @property
@@ -126,7 +126,7 @@ def _heading(survey: Survey) -> Text:
 
 
 def _named(effort: Effort, sources: Sequence[Surveyed]) -> str:
-    """The first of those that leave something to do."""
+    """Returns the first of those that leave something to do."""
     return "" if effort is Effort.NONE else enumerated([str(one.path) for one in sources], _MOST_NAMED)
 
 
@@ -152,7 +152,7 @@ def _source_row(one: Surveyed) -> Sequence[Cell]:
 
 
 def survey_document(survey: Survey) -> dict[str, Json]:
-    """The survey; `by_effort` counts sources."""
+    """Returns the survey; `by_effort` counts sources."""
     return {
         "target": survey.target,
         "by_effort": {effort.value: len(sources) for effort, sources in survey.by_effort.items()},

@@ -1,4 +1,4 @@
-"""Tensor programs and what comparing them with their source came to."""
+"""Shows tensor programs, and the result of comparing them with their source."""
 
 from __future__ import annotations
 

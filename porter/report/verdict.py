@@ -1,4 +1,4 @@
-"""The verdict in one sentence, and how it was obtained in another."""
+"""Says the verdict in one sentence, and how it was obtained in another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OUTCOME_STYLES = {
 
 
 def checks(outcome: Outcome) -> tuple[Checked, ...]:
-    """The comparisons behind an outcome; none where nothing ran to its end."""
+    """Returns the comparisons behind an outcome; none where no run finished."""
     match outcome:
         case Verified() | KernelsVerified() | Crashed() | Wrong():
             return outcome.checked
@@ -65,7 +65,7 @@ def _of_equal(equal: str, outcome: Equal) -> str:
 
 
 def describe(outcome: Outcome) -> str:
-    """The outcome as words: `not built`."""
+    """Returns the outcome as words: `not built`."""
     return outcome_words(outcome.label)
 
 
@@ -88,19 +88,19 @@ def how_obtained(migration: Migration | Verdict) -> str:
 
 
 def counted_lanes(warp_sizes: Sequence[int]) -> str:
-    """`64 and 32 lanes`; without a number what executed the port is the interpreter of its language."""
+    """Returns `64 and 32 lanes`; without a number names the interpreter that executed the port."""
     if not warp_sizes:
         return "by the interpreter of its language"
     return f"{' and '.join(str(size) for size in sorted(warp_sizes, reverse=True))} lanes"
 
 
 def lanes_of(check: Checked) -> str:
-    """The warp size of a comparison, where there is one."""
+    """Returns the warp size of a comparison, where there is one."""
     return "-" if check.warp_size is None else str(check.warp_size)
 
 
 def verdict(migration: Migration) -> str:
-    """The sentence every report ends with."""
+    """Returns the sentence that ends every report."""
     target = f"{migration.target.backend} {migration.target.arch}"
     return (
         f"{describe(migration.outcome)}: {migration.source.path.name} for {target}: "
