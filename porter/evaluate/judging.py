@@ -175,7 +175,7 @@ def _long(contract: Contract, by_size: Sequence[Workload]) -> Workload:
 
 
 def _distributions(contract: Contract, small: Workload, usual: Workload, large: Workload) -> Iterator[Workload]:
-    """A workload for each distribution that changes an input."""
+    """Yields a workload for each distribution that changes an input."""
     for kind in (k for k in Distribution if k not in ASKED_FOR):
         base = large if kind in _AT_LARGE_SIZES else usual if kind is Distribution.ROUND else small
         base = replace(base, scale=1.0)
