@@ -1,4 +1,4 @@
-"""Affine functions fitted to values at points: exactly, or not at all."""
+"""Fits affine functions to values at points: exactly, or not at all."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Points:
         return Points(self.names, self.values[np.asarray(rows, np.int64)])
 
     def with_coordinate(self, name: str, column: NDArray[np.int64]) -> Points:
-        """The points with one coordinate more."""
+        """Returns the points with one coordinate more."""
         return Points((*self.names, name), np.column_stack([self.values, column]))
 
 
 def fitted(points: Points, values: Sequence[Fraction | int], *, floors: bool = True) -> Affine | None:
     """Returns the affine function of the coordinates that has `values` at `points`, earlier coordinates preferred.
 
-    With `floors` the quotient of one coordinate may be a term. None where there is no such function.
+    With `floors` the quotient of one coordinate may be a term. Returns None where there is no such function.
     """
     first = values[0]
     if all(value == first for value in values):

@@ -1,7 +1,7 @@
-"""Checks that an expression gives what was executed: a fit looks at some elements, a normal form has rules of its own.
+"""Checks that an expression gives the executed values: a fit looks at some elements, a normal form has its own rules.
 
-The graph is computed operation by operation, nodes of one depth and operation at once. What is no operation of the
-tensor IR, such as what an atomic update found before it, has no value, nor has what depends on it.
+The graph is computed operation by operation, nodes of one depth and operation at once. A node that is no operation of
+the tensor IR, such as the old value of an atomic update, has no value, nor has any node that depends on it.
 """
 
 from __future__ import annotations

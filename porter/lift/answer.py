@@ -56,7 +56,7 @@ class EvaluatedProbe:
 
 
 def evaluated(executed: Executed) -> bytes:
-    """Returns what a call gives for inputs at random, on the wire: no expression is looked for."""
+    """Returns the values of a call for random inputs, ready to send: no expression is looked for."""
     trial = trials(executed.graph, executed.inputs)[0]
     inputs = (Values(name, array.shape, tuple(array.ravel().tolist())) for name, array in trial.inputs.items())
     outputs = (
@@ -106,7 +106,7 @@ def _fitted_probe(executed: Executed) -> FittedProbe:
 
 
 def _body(normaliser: Normaliser, fitter: Fitter, tried: Sequence[Trial], tensor: SymbolicTensor) -> Expression:
-    """Returns the expression of a tensor's elements: it is read off some of them, and checked at all."""
+    """Returns the expression of a tensor's elements: fitted to some of them, and checked on all."""
     names = [f"o{axis}" for axis in range(len(tensor.shape))]
     points = Points.of(names, tensor.shape)
     nodes = tensor.nodes.ravel()

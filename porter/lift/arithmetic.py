@@ -1,4 +1,4 @@
-"""Sums, products and exponentials of normal forms."""
+"""Computes sums, products and exponentials of normal forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Powers = dict[Form, Fraction]
 
 
 def add(forms: Forms, parts: Iterable[Weighted], constant: Fraction = Fraction(0)) -> Form:
-    """The sum of `constant` and of forms times their weights, flattened."""
+    """Returns the sum of `constant` and of forms times their weights, flattened."""
     total: dict[Form, Fraction] = {}
     for part, weight in parts:
         own, terms = forms.linear(part)
@@ -51,15 +51,15 @@ def _summed(forms: Forms, constant: Fraction, terms: dict[Form, Fraction]) -> Fo
 
 
 def scaled(forms: Forms, form: Form, weight: Fraction) -> Form:
-    """`weight` times a form."""
+    """Returns `weight` times a form."""
     return form if weight == 1 else add(forms, [(form, weight)])
 
 
 def multiply(forms: Forms, parts: Iterable[Weighted], weight: Fraction = _ONE) -> Form:
-    """The product of forms to their powers and of `weight`.
+    """Returns the product of forms to their powers and of `weight`.
 
-    Numbers become the weight, exponentials one, which goes into sums of exponentials: so the factor by which an online
-    softmax corrects what it has added up cancels.
+    Numbers become the weight, exponentials become one, which goes into sums of exponentials: so the factor by which an
+    online softmax corrects its sum cancels.
     """
     powers, exponents, weight = _collected(forms, parts, weight)
     while any(power.denominator == 1 and _can_be_taken_apart(forms, factor) for factor, power in powers.items()):
@@ -142,7 +142,7 @@ def _multiplied(forms: Forms, powers: _Powers, weight: Fraction) -> Form:
 
 
 def rational_power(value: Fraction, power: Fraction) -> Fraction | None:
-    """Returns `value` to `power`; None where that is no fraction, or not defined."""
+    """Returns `value` to `power`; None where that is not a fraction, or not defined."""
     if value == 0:
         return Fraction(0) if power > 0 else None
     if power.denominator == 1:
@@ -151,7 +151,7 @@ def rational_power(value: Fraction, power: Fraction) -> Fraction | None:
 
 
 def exponential(forms: Forms, exponent: Form) -> Form:
-    """e to the power of a form."""
+    """Returns e to the power of a form."""
     value = forms.value(exponent)
     if value == 0:
         return forms.number(1)
@@ -165,16 +165,16 @@ def exponential(forms: Forms, exponent: Form) -> Form:
 
 
 def quotient_of_decimals(value: float) -> Exact:
-    """Returns the fraction with a small denominator that a rounded product of constants stands for, else its decimal.
+    """Returns the fraction with a small denominator that a rounded product of constants means, else its decimal.
 
-    `exp2(x * log2(e))` is `exp(x)`: what is left of the constants is 1 but for rounding, in float32 up to 1e-7.
+    `exp2(x * log2(e))` is `exp(x)`: the product of the constants is 1 except for rounding, in float32 up to 1e-7.
     """
     near = Fraction(value).limit_denominator(64)
     return near if abs(float(near) - value) <= 2e-7 * abs(value) else Fraction(repr(value))
 
 
 def absolute(forms: Forms, form: Form) -> Form:
-    """The absolute value, of a form or of its negative alike."""
+    """Returns the absolute value, the same for a form and its negative."""
     value = forms.value(form)
     if value is not None:
         return forms.number(max(value, -value))

@@ -27,7 +27,7 @@ _LEAST_AGREEING = 4  # probes
 
 
 def assembled(contract: Contract, probes: Sequence[Probe], fitted: FittedProbes) -> TensorProgram:
-    """The program of the operator under `contract`, from the probes that most agree with in all but numbers.
+    """Returns the program of the operator under `contract`, from the most probes that differ only in numbers.
 
     Raises `NotLiftedError` where they are too few.
     """
@@ -66,7 +66,7 @@ def _with_used_names(program: TensorProgram) -> TensorProgram:
 
 
 def _check(contract: Contract, program: TensorProgram, probe: Probe, part: FittedProbe) -> None:
-    """Raises `NotLiftedError` where at the sizes of a probe that has another structure the program is not the same."""
+    """Raises `NotLiftedError` where the program is not the same at the sizes of a probe with another structure."""
     whole = {name: int(value) for name, value in probe.values.items() if value.denominator == 1}
     inputs: dict[str, torch.Tensor] = {}
     for tensor in contract.tensors:
@@ -89,9 +89,9 @@ def _check(contract: Contract, program: TensorProgram, probe: Probe, part: Fitte
 
 
 def _agreeing(probes: Sequence[Probe], fitted: FittedProbes) -> tuple[Sequence[Probe], Sequence[FittedProbe]]:
-    """Returns probes whose outputs differ in numbers alone.
+    """Returns probes whose outputs differ only in numbers.
 
-    Others are at sizes where a reduction has a single element, or a coordinate a single value.
+    The others have sizes where a reduction has a single element, or a coordinate a single value.
     """
     groups: dict[Structure, list[tuple[Probe, FittedProbe]]] = {}
     because = ""
@@ -110,9 +110,9 @@ def _agreeing(probes: Sequence[Probe], fitted: FittedProbes) -> tuple[Sequence[P
 
 
 def _held(contract: Contract, probes: Sequence[Probe]) -> dict[str, str]:
-    """Returns the scalars that had one value in all `probes`, with it: the program is for that alone.
+    """Returns the scalars that had one value in all `probes`, with that value: the program is only for it.
 
-    Others may have been refused by host code, or nothing was fitted at them.
+    Host code may have refused others, or nothing was fitted at them.
     """
     scalars = {a.name: a.value for a in contract.arguments if isinstance(a, ScalarArg) and not names_in(a.value)}
     seen = {name: {probe.values.get(name) for probe in probes} for name in scalars}
@@ -139,7 +139,7 @@ def _axis(contract: Contract, rank: int, axis: int) -> str:
 
 
 def _extent(probes: Sequence[Probe], extents: Sequence[int], likely: str) -> str:
-    """Returns the expression of an extent: a product of sizes, or how many windows lie on an axis; else empty."""
+    """Returns the expression of an extent: a product of sizes, or the number of windows on an axis; else empty."""
     values = [{name: value for name, value in probe.values.items() if name in probe.sizes} for probe in probes]
     try:
         return quantity_text(Quantities(values).fitted([Fraction(extent) for extent in extents])).text

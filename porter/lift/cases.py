@@ -1,8 +1,8 @@
-"""Sums with a case for each of two values being the larger one, as what holds of the larger.
+"""Joins sums with a case for each of two values being the larger one.
 
 A merge of two parts of an online softmax may say which part has the larger maximum, and rescale the other one. With M
-the larger of a and b that is `A + B exp(b - M)` where M is a, and `B + A exp(a - M)` where it is b. Both are
-`A exp(a - M) + B exp(b - M)`.
+the larger of a and b that is `A + B exp(b - M)` where M is a, and `B + A exp(a - M)` where it is b. Both are `A exp(a -
+M) + B exp(b - M)`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Extremes, selections and arg-reductions of normal forms.
+"""Computes extremes, selections and arg-reductions of normal forms.
 
 A chain of `value > best ? value : best` is one set, and a chain that carries an index along is one set of pairs of keys
-and payloads. Which of two comparisons a source wrote, and in which order, does not show in either. In a set NaN does
-not count, as in `fmaxf`; what a number bounds and keeps NaN, `x < 0 ? 0 : x`, stays a selection.
+and payloads. Neither shows which comparison the source wrote, or in which order. In a set NaN does not count, as in
+`fmaxf`; a bounded value that keeps NaN, `x < 0 ? 0 : x`, stays a selection.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Pairs = tuple[tuple[Form, Form], ...]
 
 
 def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
-    """The largest (`MAXIMUM`) or smallest (`MINIMUM`) of forms."""
+    """Returns the largest (`MAXIMUM`) or smallest (`MINIMUM`) of forms."""
     items: set[Form] = set()
     for part in parts:
         items |= _items(forms, kind, part)
@@ -47,16 +47,16 @@ def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
 
 
 def _makes_nothing_of_zero(forms: Forms, others: set[Form]) -> bool:
-    """Returns whether the largest of `others` and 0 is that of `others`: one of them is not negative, nor all are NaN.
+    """Returns whether the largest of `others` and 0 is that of `others`: one is not negative, and not all are NaN.
 
-    A single one may be, as a variance of infinite numbers is, and then 0 is the largest.
+    A single one may be NaN, as a variance of infinite numbers is, and then 0 is the largest.
     """
     may_be_nan = len(others) == 1 and not _is_truth(forms, *others)
     return not may_be_nan and any(is_never_negative(forms, other) for other in others)
 
 
 def _items(forms: Forms, kind: str, part: Form) -> set[Form]:
-    """Returns what `part` is the extreme of: itself alone where it is none of that kind."""
+    """Returns the items whose extreme `part` is: itself alone where it is no extreme of that kind."""
     match forms[part]:
         case Extreme(own, items) if own == kind:
             return set(items)
@@ -71,10 +71,10 @@ def _beyond(forms: Forms, kind: str, value: Form, number: Form) -> Form:
 
 
 def _bounded(forms: Forms, kind: str, bound: Form, value: Form) -> Form:
-    """Returns `bound` where that is the more extreme one, else `value`, which is what there is where one is NaN.
+    """Returns `bound` where that is the more extreme one, else `value`, also where one is NaN.
 
-    A value that a number bounds stays NaN. Where both may be NaN the source takes the one and not the other; what is
-    returned then takes neither.
+    A value that a number bounds stays NaN. Where both may be NaN the source takes a certain one; the returned form then
+    takes neither.
     """
     if forms.value(bound) is None or forms.value(value) is not None:
         return extreme(forms, kind, (bound, value))
@@ -82,7 +82,7 @@ def _bounded(forms: Forms, kind: str, bound: Form, value: Form) -> Form:
 
 
 def select(forms: Forms, condition: Form, then: Form, otherwise: Form) -> Form:
-    """`then` where `condition` holds, else `otherwise`."""
+    """Returns `then` where `condition` holds, else `otherwise`."""
     decided = forms.value(condition)
     if decided is not None:
         return then if decided else otherwise
@@ -106,9 +106,9 @@ def select(forms: Forms, condition: Form, then: Form, otherwise: Form) -> Form:
 
 
 def _selected(forms: Forms, condition: Form, then: Form, otherwise: Form) -> Form:
-    """A selection that is none of two that are compared: what both cases add is added to it outside.
+    """Returns a selection between values that are not the compared ones: terms of both cases are added outside it.
 
-    So a sum of the elements for which something holds is a sum of selections.
+    So a sum of the elements that meet a condition is a sum of selections.
     """
     if (forms.value(then), forms.value(otherwise)) == (1, 0) and _is_truth(forms, condition):
         return condition
@@ -122,7 +122,7 @@ def _selected(forms: Forms, condition: Form, then: Form, otherwise: Form) -> For
 
 
 def _selected_by_order(forms: Forms, small: Form, large: Form, then: Form, otherwise: Form) -> Form | None:
-    """The selection where `small < large`."""
+    """Returns the selection where `small < large`."""
     if (then, otherwise) == (large, small):
         return _bounded(forms, MAXIMUM, large, small)
     if (then, otherwise) == (small, large):
@@ -140,7 +140,7 @@ def _selected_by_order(forms: Forms, small: Form, large: Form, then: Form, other
 
 
 def _selected_with_ties(forms: Forms, parts: tuple[Form, Form], then: Form, otherwise: Form) -> Form | None:
-    """The selection where one value is beyond another, or as large and preferred for its payload."""
+    """Returns the selection where one value is beyond another, or equal and preferred for its payload."""
     for order, tie in (parts, parts[::-1]):
         key = forms[order]
         if not isinstance(key, Operation) or key.kind != "less":
@@ -164,7 +164,7 @@ def _selected_with_ties(forms: Forms, parts: tuple[Form, Form], then: Form, othe
 def _joined(forms: Forms, both: tuple[_Pairs, _Pairs], demanded: Sequence[Form], payloads: tuple[Form, Form]) -> _Pairs:
     """Returns the pairs kept and those taken in the order in which they win a tie.
 
-    None where what is `demanded` of a tie, beside that values are equal, does not say it.
+    None where the conditions `demanded` of a tie, besides equal values, do not say it.
     """
     kept, taken = both
     if not demanded:
@@ -189,7 +189,7 @@ def _besides_equality(forms: Forms, form: Form, values: set[Form]) -> list[Form]
 
 
 def _selected_by_equality(forms: Forms, one: Form, other: Form, then: Form, otherwise: Form) -> Form | None:
-    """Returns the case that is right for equal values, too: `otherwise` with one of them for the other is `then`."""
+    """Returns the case that is right for equal values too: `otherwise`, which is `then` where the values are equal."""
     if not _are_alike(forms, (one, other), then, otherwise):
         return None
     forms.used.add("a case for equal values is the general one")
@@ -217,7 +217,7 @@ def _holds_equality(forms: Forms, form: Form, values: set[Form]) -> bool:
 
 
 def _pairs(forms: Forms, kind: str, payload: Form, best: Form) -> _Pairs:
-    """Returns keys and payloads of an arg-reduction whose extreme is `best`; none where `payload` is none of it."""
+    """Returns keys and payloads of an arg-reduction whose extreme is `best`; none where `payload` is not its own."""
     key, found = forms[best], forms[payload]
     if isinstance(found, Argument) and found.extreme == kind:
         items = set(key.items) if isinstance(key, Extreme) and key.kind == kind else {best}
@@ -230,7 +230,7 @@ def _pairs(forms: Forms, kind: str, payload: Form, best: Form) -> _Pairs:
 def _runs_upwards(forms: Forms, kept: _Pairs, taken: _Pairs) -> bool:
     """Returns whether payloads grow with the places of their keys.
 
-    Of two elements an arg-maximum and an arg-minimum are the same graph; this tells them apart.
+    For two elements an arg-maximum and an arg-minimum are the same graph; this distinguishes them.
     """
     if len(kept) != 1 or len(taken) != 1:
         return True
@@ -262,7 +262,7 @@ def _rebuilt(forms: Forms, form: Form, parts: list[Form]) -> Form:
 
 
 def operation(forms: Forms, kind: str, operands: Sequence[Form]) -> Form:
-    """The normal form of an operation on forms that is no sum, product or extreme."""
+    """Returns the normal form of an operation that is no sum, product or extreme."""
     match kind:
         case "exp":
             return exponential(forms, operands[0])

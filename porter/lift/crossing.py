@@ -1,4 +1,4 @@
-"""Sizes at which a launch takes a second block, or its threads a second step, beyond which another formula may hold."""
+"""Finds sizes at which a launch takes a second block, or its threads a second step: another formula may hold there."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ Look = Callable[[Probe], Geometry | None]  # None for sizes that the operator do
 
 
 def crossing(contract: Contract, probes: Sequence[Probe], look: Look) -> dict[str, Probe]:
-    """Returns a probe for each size that no probe has large enough for two blocks, or for two steps of one.
+    """Returns a probe for each size that is too small in all probes for two blocks, or for two steps of one.
 
-    Others are as small as in any probe. Sizes of which this would take too many elements are left out.
+    Its other sizes are as small as in any probe. Sizes that would take too many elements are left out.
     """
     least = {name: min(probe.sizes[name] for probe in probes) for name in probes[0].sizes}
     base = replace(min(probes, key=lambda probe: prod(probe.sizes.values())), sizes=least)

@@ -1,4 +1,4 @@
-"""Sizes that are none: a scalar whose condition leaves few values, `mode == 0 || mode == 1`, is a choice."""
+"""Turns sizes into choices where a scalar's condition leaves few values: `mode == 0 || mode == 1`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEW = 8
 def with_choices(contract: Contract) -> Contract:
     """Returns `contract` with enumerations as choices of their arguments, no longer as symbols.
 
-    An enumeration is a symbol that is the value of a scalar, that no extent depends on, and of which a condition leaves
+    An enumeration is a symbol that is the value of a scalar, that no extent depends on, and that a condition limits to
     few values.
     """
     found = [symbol for symbol in contract.symbols if _is_enumeration(contract, symbol)]

@@ -1,4 +1,4 @@
-"""Forms at all points of an output read as one expression over coordinates, at the sizes of one probe."""
+"""Reads forms at all points of an output as one expression over coordinates, at the sizes of one probe."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Fitter:
         return self._single(found.pop(), points, of)
 
     def _first_of(self, combined: Sequence[str], points: Points, of: Sequence[Form]) -> Expression:
-        """Reads forms as the first kind that fits: one that is not combined is a sum or an extreme of itself."""
+        """Reads forms as the first kind that fits: a form that is not combined is a sum or an extreme of itself."""
         for kind in combined[:-1]:
             try:
                 return self._combined(kind, points, of)
@@ -169,7 +169,7 @@ class Fitter:
         return told[0] if len(told) == 1 else Pointwise(_JOINED[kind], tuple(told))
 
     def _part(self, kind: str, points: Points, lists: Sequence[Sequence[Weighted]], precision: DType) -> FittedPart:
-        """The items of one skeleton: one at each point, or a reduction over those of each."""
+        """Returns the items of one skeleton: one at each point, or a reduction over those of each."""
         if all(len(own) == 1 for own in lists):
             try:
                 body = self._expression(points, [own[0][0] for own in lists])
@@ -244,7 +244,7 @@ def _depends(number: Expression, ranges: Sequence[Extent]) -> bool:
 def _position(points: Points, numbers: Sequence[Fraction], otherwise: str) -> Expression:
     """Returns numbers as an affine function of the coordinates, or as one over one: `1 / (j + 1)`.
 
-    Raises `NotLiftedError`, which says what is given as `otherwise`, where they are neither.
+    Raises `NotLiftedError` with the text `otherwise` where they are neither.
     """
     affine = fitted(points, numbers)
     if affine is not None:

@@ -1,4 +1,4 @@
-"""The expressions that were found for the outputs of a call. Nothing here needs PyTorch, whose import takes seconds."""
+"""Holds the expressions found for the outputs of a call. Nothing here needs PyTorch, whose import takes seconds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FittedOutput:
 
 @dataclass(frozen=True, slots=True)
 class FittedProbe:
-    """All outputs at the sizes of one probe, and what they rest on."""
+    """All outputs at the sizes of one probe, and the assumptions they rest on."""
 
     outputs: tuple[FittedOutput, ...]
     assumptions: tuple[str, ...]
@@ -30,7 +30,7 @@ class FittedProbe:
 
 @dataclass(frozen=True, slots=True)
 class RefusedProbe:
-    """A probe at whose sizes no expression was found: a window of one element is none, a group of one no group."""
+    """A probe without an expression at its sizes: a window of one element is no window, a group of one no group."""
 
     because: str
 

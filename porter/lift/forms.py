@@ -1,7 +1,7 @@
-"""Normal forms of nodes: what does not depend on how a sum, a product or an extreme was spelled.
+"""Defines normal forms of nodes: they do not depend on how a sum, a product or an extreme was spelled.
 
-Each form is made once, and equal forms have equal numbers. A sum is a constant and weighted terms, a product powers
-without a number in it, an extreme a set; which of them a form is stands first in its key.
+Each form is made once, and equal forms have equal numbers. A sum is a constant and weighted terms, a product has powers
+and no number in it, an extreme is a set; a form's key begins with its kind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Number(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Element `at` of an input, row by row."""
+    """Element `at` of an input, counted row by row."""
 
     kind: str
     tensor: str
@@ -53,7 +53,7 @@ class Sum(NamedTuple):
 
 
 class Product(NamedTuple):
-    """Each factor to its power, which is not 0. Numbers appear to powers that are no whole numbers alone."""
+    """Each factor to its power, which is not 0. Numbers only appear to powers that are not whole."""
 
     kind: str
     factors: tuple[Weighted, ...]
@@ -67,7 +67,7 @@ class Extreme(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """The payload that belongs to the extreme key, in `pairs` of both; among equal keys the first pair's."""
+    """The payload of the extreme key, in `pairs` of both; among equal keys the first pair's."""
 
     kind: str
     extreme: str
@@ -95,7 +95,7 @@ class Factor:
 
 
 class Forms:
-    """The forms of one execution. `precision` is the type in which a sum was added up, where it is one."""
+    """The forms of one execution. `precision` is the type in which a sum was added up, if it is a sum."""
 
     def __init__(self) -> None:
         self._keys: list[Key] = []
@@ -111,7 +111,7 @@ class Forms:
         return self._keys[form]
 
     def put(self, key: Key) -> Form:
-        """The number of a form."""
+        """Returns the number of a form."""
         told = _hashed(key)
         found = self._found.get(told)
         if found is None:
@@ -120,18 +120,18 @@ class Forms:
         return found
 
     def common_weight(self, form: Form) -> Fraction:
-        """Returns the weight of all terms of a sum without a constant; 1 where they differ, and of other forms."""
+        """Returns the weight of all terms of a sum without a constant; 1 where they differ, and for other forms."""
         if form not in self._common:
             key = self._keys[form]
             self._common[form] = _common_weight(key) if isinstance(key, Sum) else Fraction(1)
         return self._common[form]
 
     def number(self, value: Exact | int) -> Form:
-        """The form of a number."""
+        """Returns the form of a number."""
         return self.put(Number(NUMBER, value if isinstance(value, float) else Fraction(value)))
 
     def operation(self, kind: str, *operands: Form) -> Form:
-        """The form of an operation that has no other."""
+        """Returns the form of an operation that has no other."""
         return self.put(Operation(kind, operands))
 
     def kind(self, form: Form) -> str:
@@ -139,7 +139,7 @@ class Forms:
         return self._keys[form].kind
 
     def value(self, form: Form) -> Exact | None:
-        """Returns the number that it is; None where it depends on data."""
+        """Returns the number that the form is; None where it depends on data."""
         key = self._keys[form]
         return key.value if isinstance(key, Number) else None
 
@@ -153,7 +153,7 @@ class Forms:
         return Fraction(0), ((form, Fraction(1)),)
 
     def operands(self, form: Form) -> tuple[Form, ...]:
-        """The forms directly within it."""
+        """Returns the forms directly within it."""
         match self._keys[form]:
             case Sum(_, _, parts) | Product(_, parts):
                 return tuple(part for part, _ in parts)
@@ -183,7 +183,7 @@ class Forms:
         return self._first_places[form]
 
     def skeleton(self, form: Form) -> str:
-        """Returns what is left of a form without places, weights and numbers: equal at all sizes and elements."""
+        """Returns a form without places, weights and numbers: equal at all sizes and elements."""
         stack = [] if form in self._skeletons else [form]
         while stack:
             current = stack[-1]
@@ -223,7 +223,7 @@ class Forms:
 
 
 def _hashed(key: Key) -> object:
-    """Returns what stands for a key in a dictionary. Hashing a fraction inverts it; its two numbers take a third."""
+    """Returns a key for dictionaries. Hashing a fraction inverts it; hashing its two numbers takes a third."""
     match key:
         case Sum(kind, constant, parts):
             return kind, constant.as_integer_ratio(), *[(part, weight.as_integer_ratio()) for part, weight in parts]

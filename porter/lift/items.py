@@ -1,4 +1,4 @@
-"""The items of sums, products and extremes: which belong to one reduction, and which elements each of them reads."""
+"""Groups the items of sums, products and extremes by reductions, and finds the elements each of them reads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Items:
         self._places: dict[Form, tuple[Place, ...]] = {}
 
     def split(self, form: Form, kind: str) -> tuple[Fraction, Split]:
-        """Returns a form as a `kind`: the constant of a sum, and its items, those of one reduction together."""
+        """Returns a form as a `kind`: the constant of a sum, and its items, grouped by reduction."""
         if (form, kind) not in self._splits:
             self._splits[form, kind] = self._split(form, kind)
         return self._splits[form, kind]
@@ -68,7 +68,7 @@ class Items:
     def places(self, form: Form) -> tuple[Place, ...]:
         """Returns the indices of all elements that a form reads, in an order that its skeleton decides.
 
-        They tell the items of a reduction apart. An index that differs among the items of a nested one is `_MANY`.
+        They distinguish the items of a reduction. An index that differs among the items of a nested one is `_MANY`.
         """
         if form not in self._places:
             self._places[form] = tuple(self._gathered(form))
@@ -110,9 +110,9 @@ def _common(rows: Sequence[tuple[Place, ...]]) -> list[Place]:
 
 
 def _with_remainders(found: dict[Part, list[Weighted]]) -> Split:
-    """Splits items of which all but some have one weight into that weight and what remains of the others'.
+    """Splits items into a weight that most of them have, and the rest of the weights of the others.
 
-    `x_j` minus the mean has the weight -1/n in every element, and 1 in one of them besides.
+    In `x_j` minus the mean every element has the weight -1/n, and one of them 1 besides.
     """
     told: dict[Part, list[Weighted]] = {}
     for (skeleton, _), items in found.items():

@@ -1,6 +1,7 @@
-"""The graph of operations that an execution on symbols leaves: each node is made once, numbers are folded exactly.
+"""Builds the graph of operations of an execution on symbols: each node is made once, numbers are folded exactly.
 
-Folding rests on assumptions that floats do not obey in general (`0 * x` is 0); each that was used is recorded.
+Folding rests on assumptions that floats do not obey in general (`0 * x` is 0); each assumption that was used is
+recorded.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class Assumption(StrEnum):
 
 
 class NotLiftedError(Exception):
-    """The operator is no tensor program that can be read off; the message says why."""
+    """The operator cannot be read as a tensor program; the message says why."""
 
 
 class NoTensorProgramError(NotLiftedError):
-    """Data decide where or whether something is done, or the host takes part: so it is at whatever sizes."""
+    """Data decide whether or where something is done, or the host takes part: no sizes can change that."""
 
 
 class Graph:
@@ -61,18 +62,18 @@ class Graph:
         return self._nodes[node]
 
     def number(self, value: Exact | int, dtype: str) -> Node:
-        """The node of a number; a float that is finite has to come as the fraction that is meant."""
+        """Returns the node of a number; a finite float has to come as the fraction that is meant."""
         exact = value if isinstance(value, float) else Fraction(value)
         if isinstance(exact, float) and not math.isinf(exact):
             raise NotLiftedError(f"the number {exact} is not exact")
         return self._put((NUMBER, dtype, exact))
 
     def read(self, tensor: str, at: int, dtype: str) -> Node:
-        """The node of element `at` of an input."""
+        """Returns the node of element `at` of an input."""
         return self._put((READ, dtype, tensor, at))
 
     def gather(self, tensor: str, at: Node, dtype: str) -> Node:
-        """The node of that element of an input whose place is the value of `at`."""
+        """Returns the node of that element of an input whose place is the value of `at`."""
         if at == self.undefined:
             return self.undefined
         place = self.value(at)
@@ -84,11 +85,11 @@ class Graph:
         return key[2] if key[0] == NUMBER else None  # type: ignore[return-value]
 
     def type_of(self, node: Node) -> str:
-        """The type of its value."""
+        """Returns the type of its value."""
         return str(self._nodes[node][1])
 
     def operands(self, node: Node) -> tuple[Node, ...]:
-        """The nodes that it is computed from."""
+        """Returns the nodes that it is computed from."""
         key = self._nodes[node]
         match key[0]:
             case "number" | "read" | "undefined":
@@ -98,14 +99,14 @@ class Graph:
         return key[2:]  # type: ignore[return-value]
 
     def make(self, op: str, dtype: str, *operands: Node) -> Node:
-        """The node of `op` applied to `operands`, or a simpler one that is equal to it."""
+        """Returns the node of `op` applied to `operands`, or a simpler one that is equal to it."""
         if self.undefined in operands and op != "select":
             return self.undefined
         folded = self._folded(op, dtype, operands)
         return self._put((op, dtype, *operands)) if folded is None else folded
 
     def apply(self, op: str, dtype: str, *operands: Nodes) -> Nodes:
-        """`make` for each place of arrays of nodes, which are broadcast; each distinct tuple is made once."""
+        """Applies `make` to each place of arrays of nodes, which are broadcast; each distinct tuple is made once."""
         spread = np.broadcast_arrays(*operands)
         shape = spread[0].shape
         if not spread[0].size:
@@ -213,7 +214,7 @@ class Graph:
         return a if a == b else None
 
     def _chosen_truth(self, condition: Node, then: Node, otherwise: Node) -> Node | None:
-        """`a || b` where b is asked only if a does not hold is a or b, whichever way it was spelled."""
+        """Returns a or b for `a || b` where b is only asked if a does not hold, however that was spelled."""
         if self.undefined in (condition, then, otherwise):
             return self._selected(condition, then, otherwise)
         told, other = self.value(then), self.value(otherwise)
@@ -255,7 +256,7 @@ def is_sentinel(value: Exact) -> bool:
 
 
 def exact(value: float) -> Exact:
-    """Returns the fraction that was meant by a float that was written in few digits; an infinity as it is.
+    """Returns the fraction meant by a float that was written in few digits; an infinity as it is.
 
     Raises `NotLiftedError` for NaN.
     """

@@ -1,4 +1,4 @@
-"""Nodes of an execution brought to their normal forms."""
+"""Brings the nodes of an execution to their normal forms."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _power(forms: Forms, base: Form, exponent: Form) -> Form:
 
 
 def _rescaled(forms: Forms, form: Form, factor: float) -> Form:
-    """`factor` times a form, with what a constant of the source and `factor` make together rounded to a fraction."""
+    """Returns `factor` times a form; its product with constants of the source is rounded to a fraction."""
     constant, terms = forms.linear(form)
 
     def told(weight: Fraction) -> Fraction:

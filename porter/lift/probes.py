@@ -1,4 +1,4 @@
-"""The sizes and parameters at which an operator is executed on symbols.
+"""Draws the sizes and parameters at which an operator is executed on symbols.
 
 A number of the program is recognised by how it changes over the probes; so no two products of symbols may be
 proportional over them, and every extent is at least 3 where sizes allow: among two elements a mean and a remainder, or
@@ -65,7 +65,7 @@ class Probe:
         return {**whole, **self.fractional}
 
     def applied(self, contract: Contract) -> Contract:
-        """The contract with this probe as its workload."""
+        """Returns the contract with this probe as its workload."""
         arguments = tuple(
             replace(a, value=repr(float(self.fractional[a.name])))
             if isinstance(a, ScalarArg) and a.name in self.fractional
@@ -77,7 +77,7 @@ class Probe:
 
 
 def parameters(contract: Contract) -> tuple[tuple[ScalarArg, ...], tuple[ScalarArg, ...]]:
-    """The whole and the fractional parameters of a contract: scalars that no size decides."""
+    """Returns the whole and the fractional parameters of a contract: scalars that no size decides."""
     free = [a for a in contract.arguments if isinstance(a, ScalarArg) and not names_in(a.value) and not a.choices]
     fractional = tuple(a for a in free if a.type in _FLOATS)
     return tuple(a for a in free if a.type not in _FLOATS and a.type != "bool"), fractional
@@ -87,8 +87,8 @@ def parameters(contract: Contract) -> tuple[tuple[ScalarArg, ...], tuple[ScalarA
 class Style:
     """A way to draw sizes: as multiples of `multiple`, with parameters that are `fixed` to the contract's value.
 
-    Sizes that are `crossing` are larger than the numbers given for them. In probes that are `covering` a size of no
-    tensor, such as a number of rows beside a pointer, is as large as what it bounds could be.
+    Sizes that are `crossing` are larger than the numbers given for them. In probes that are `covering` a size that no
+    tensor has, such as a number of rows beside a pointer, is as large as the axis it bounds could be.
     """
 
     fixed: frozenset[str] = frozenset()
@@ -106,7 +106,7 @@ def chosen(
     accepts: Callable[[Probe], bool],
     style: Style = PLAIN,
 ) -> tuple[Probe, ...]:
-    """Returns probes that the operator `accepts`, over which products of symbols differ as far as they can.
+    """Returns probes that the operator `accepts`, over which products of symbols differ as much as they can.
 
     Raises `NotLiftedError` where it takes too few of them.
     """
@@ -140,7 +140,7 @@ class _Draw:
     style: Style
 
     def probe(self, turn: int) -> Probe | None:
-        """Returns one that meets the contract's conditions; None where none is found."""
+        """Returns a probe that meets the contract's conditions; None where none is found."""
         _, fractional = parameters(self.contract)
         drawn = [self._sized() for _ in range(_TRIALS)]
         fitting = [one for one in drawn if satisfies(self.contract, one[0])]
@@ -213,9 +213,9 @@ def _whole_value(argument: ScalarArg, random: Random) -> int:
 
 
 def _fraction(argument: ScalarArg, turn: int, place: int, random: Random) -> Fraction:
-    """A value near the contract's own, so that what the operator asks of it still holds.
+    """Returns a value near the contract's own, so that the operator's conditions on it still hold.
 
-    It has six digits: it is the shortest decimal of the float, in single precision, that a kernel is passed.
+    It has six digits: it is the shortest decimal of the single precision float that a kernel gets.
     """
     own = Fraction(repr(float(number(argument.value, {}))))
     jitter = Fraction(random.randrange(1, 1000), 100_000)

@@ -1,4 +1,4 @@
-"""The coordinates over which a reduction runs, and their bounds as functions of those outside it."""
+"""Finds the coordinates of a reduction, and their bounds as functions of the coordinates outside it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Region:
     owners: NDArray[np.int64]
 
     def common_share(self, weights: Sequence[Fraction]) -> Fraction | None:
-        """Returns the number of which the weight of each item is its share, one among so many as its list has.
+        """Returns the number that is shared out evenly as weights among the items of each list.
 
         A mean of a window that a border clips has such weights. None where there is no such number.
         """
@@ -40,9 +40,9 @@ class Region:
 
 
 def region(items: Items, points: Points, lists: Sequence[Sequence[Form]], names: Iterator[str]) -> Region:
-    """The coordinates that tell the items of each list apart, one list for each of `points`.
+    """Returns the coordinates that distinguish the items of each list, one list for each of `points`.
 
-    Raises `NotLiftedError` where there are none, or where their bounds are no affine function.
+    Raises `NotLiftedError` where there are none, or where their bounds are not affine.
     """
     flat = [(row, item) for row, own in enumerate(lists) for item in own]
     places = [items.places(item) for _, item in flat]
@@ -71,7 +71,7 @@ class _Table:
 
 
 def _over(table: _Table, columns: Sequence[int], names: Iterator[str]) -> Region:
-    """The region whose coordinates are the first of `columns` that tell items apart."""
+    """Returns the region whose coordinates are the first of `columns` that tell items apart."""
     points, owners = table.points, table.owners
     inside, chosen = _told_apart(points.at(owners.tolist()), table.indices, columns, names)
     per = [table.indices[np.flatnonzero(owners == row)][:, chosen] for row in range(len(points))]
@@ -122,7 +122,7 @@ def _told_apart(
 
 
 def _extent(name: str, points: Points, sets: _Sets, extent: int) -> Extent:
-    """The bounds of one coordinate, whose values at each of `points` are `sets`.
+    """Returns the bounds of one coordinate, whose values at each of `points` are `sets`.
 
     A set is empty where any coordinate of the reduction has no value.
     """
@@ -161,7 +161,7 @@ def _window(name: str, points: Points, sets: _Sets, extent: int) -> Window | Non
 
 
 def _starts(sets: _Sets, step: int, count: int, extent: int) -> Iterator[tuple[int, int]]:
-    """Yields where windows begin that show it: whole ones, and those that show one end beside a border."""
+    """Yields the starts of windows that show the extent: whole ones, and those with one end beside a border."""
     for row, values in enumerate(sets):
         if values and (len(values) == count or values[0] >= step):
             yield row, values[0]

@@ -1,4 +1,4 @@
-"""Numbers that each probe has as one, recognised as products of powers of the sizes at which they were seen."""
+"""Recognises the numbers of all probes as products of powers of the sizes at which they were seen."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Quantities:
     def fitted(self, values: Sequence[Fraction]) -> Quantity:
         """Returns the simplest quantity that has `values` at the sizes.
 
-        Raises `NotLiftedError` where no product of powers, with 1 more or less or one over that, has them.
+        Raises `NotLiftedError` where no product of powers, plus or minus 1, or one over that, has them.
         """
         if all(value == values[0] for value in values):
             return Quantity.of(values[0])
@@ -78,7 +78,7 @@ class Quantities:
         return found
 
     def _factor(self, wanted: Sequence[Fraction], powers: _Powers) -> Fraction | None:
-        """Returns the factor by which a product of powers gives the numbers; None where there is none."""
+        """Returns the factor between a product of powers and the numbers; None where there is none."""
         told = [prod((at[symbol] ** power for symbol, power in powers), start=Fraction(1)) for at in self._sizes]
         ratios = [value / product for value, product in zip(wanted, told, strict=True) if product]
         first = ratios[0]
@@ -89,7 +89,7 @@ class Quantities:
 
 
 def _is_plain(factor: Fraction) -> bool:
-    """Returns whether a factor is one that host code writes: others are often a coincidence of the sizes."""
+    """Returns whether host code would write such a factor: other factors are often a coincidence of the sizes."""
     return max(abs(factor.numerator), factor.denominator) <= _PLAIN
 
 

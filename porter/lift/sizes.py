@@ -1,4 +1,4 @@
-"""Expressions of several probes joined to one whose numbers are quantities over the sizes."""
+"""Joins expressions of several probes to one whose numbers are quantities over the sizes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Named(Protocol):
 class Joining:
     """Joins one expression of each probe; `sizes` are the values of symbols and parameters at each of them.
 
-    `spans` are extents that are no product of sizes, `height - 2`, of which numbers may be made. Raises
+    `spans` are extents that are no product of sizes, such as `height - 2`, and may be part of numbers. Raises
     `NotLiftedError` where the expressions differ in more than their numbers, or a number has no known form.
     """
 
@@ -51,7 +51,7 @@ class Joining:
         self._fresh = (f"k{number}" for number in itertools.count())
 
     def expression(self, parts: Sequence[Expression]) -> Expression:
-        """The joined expression."""
+        """Returns the joined expression."""
         match parts[0]:
             case Number():
                 return self._number([one.quantity for one in _all(Number, parts)])
@@ -74,7 +74,7 @@ class Joining:
                 return ArgReduce(combine, ranges, self.expression(keys), self.expression(payloads))
 
     def quantity(self, numbers: Sequence[Quantity]) -> Quantity:
-        """The quantity that has these numbers at the sizes of the probes."""
+        """Returns the quantity that has these numbers at the sizes of the probes."""
         values = [number.value({}) for number in numbers]
         try:
             return self._quantities.fitted(values)
@@ -85,7 +85,7 @@ class Joining:
             return span
 
     def _number(self, numbers: Sequence[Quantity]) -> Expression:
-        """The number, a square or fourth root, or a symbol times one over a difference: `momentum / (count - 1)`."""
+        """Returns the number, a square or fourth root, or a symbol over a difference: `momentum / (count - 1)`."""
         try:
             return Number(self.quantity(numbers))
         except NotLiftedError:
@@ -119,7 +119,7 @@ class Joining:
         return None
 
     def affine(self, parts: Sequence[Affine]) -> Affine:
-        """The joined function: a coefficient that vanishes at the sizes of one probe is 0 there."""
+        """Returns the joined function: a coefficient that is missing at the sizes of one probe is 0 there."""
         found = [dict(self._named_terms(probe, one)) for probe, one in enumerate(parts)]
         terms: list[tuple[str | Floor, Quantity]] = []
         for name, quotient in dict.fromkeys(key for one in found for key in one):
@@ -132,7 +132,7 @@ class Joining:
         return Affine(self.quantity([one.constant for one in parts]), tuple(terms))
 
     def _named_terms(self, probe: int, part: Affine) -> Iterator[tuple[tuple[str, int], tuple[str | Floor, Quantity]]]:
-        """Yields each term by its coordinate and, of its quotients, by the number of that, from 1 on; else 0."""
+        """Yields each term by its coordinate and the number of its quotient, from 1 on, or else 0."""
         quotients: dict[str, int] = {}
         for term, weight in part.terms:
             name = term.coordinate if isinstance(term, Floor) else term

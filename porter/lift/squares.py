@@ -1,4 +1,4 @@
-"""Sums of squared deviations from a mean, in any of their spellings.
+"""Recognises sums of squared deviations from a mean, in any spelling.
 
 Welford's recurrence, its parallel merges, `E[x^2] - E[x]^2` and a sum of `(x - mean)^2` are one quadratic form in the
 elements. There is one candidate for it, `c * sum (x_k - mean)^2`, tested at random points modulo a prime: expanding the
@@ -21,7 +21,7 @@ _Square = tuple[Fraction, Factor, Factor]  # weight, and the two factors
 
 
 def centred(forms: Forms, constant: Fraction, terms: Mapping[Form, Fraction]) -> Form | None:
-    """Returns `constant` and `terms` with their squares written as deviations from a mean; None where they are not."""
+    """Returns `constant` and `terms` with squares written as deviations from a mean; None where they are not."""
     squares, rest = _squares(forms, terms)
     told: list[_Linear] = []
     for group in _connected(squares):
@@ -51,7 +51,7 @@ def _connected(squares: Sequence[_Square]) -> list[list[_Square]]:
 
 
 def _deviations(forms: Forms, squares: Sequence[_Square]) -> _Linear | None:
-    """Returns squares as weighted deviations from the mean of all their elements; None where they are none."""
+    """Returns squares as weighted deviations from the mean of all their elements; None if they are not."""
     atoms = sorted(frozenset[Form]().union(*(part for _, left, right in squares for part in (left.atoms, right.atoms))))
     if len(atoms) < 3:  # the square of a difference is one of two deviations
         return None
@@ -104,7 +104,7 @@ def _squares(forms: Forms, terms: Mapping[Form, Fraction]) -> tuple[list[_Square
 
 
 def _factor(forms: Forms, form: Form) -> Factor:
-    """Returns `form` as a factor, computed once: of n squares each may depend on n elements."""
+    """Returns `form` as a factor, computed once: each of n squares may depend on n elements."""
     found = forms.factors.get(form)
     if found is None:
         constant, terms = forms.linear(form)

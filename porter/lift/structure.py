@@ -1,4 +1,4 @@
-"""An expression without its numbers, which probes at different sizes have to have in common."""
+"""Finds the structure of an expression without its numbers, which probes at different sizes must share."""
 
 from __future__ import annotations
 

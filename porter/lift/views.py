@@ -1,4 +1,4 @@
-"""Flat tensors seen with axes: what spans `M * N` elements behind a pointer is a matrix to whoever wrote the kernel."""
+"""Gives axes to flat tensors: `M * N` elements behind a pointer are a matrix to the author of a kernel."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _seen(contract: Contract, order: Callable[[TensorArg, _Shape], _Shape]) -> C
 
 
 def _axes(tensor: TensorArg) -> _Shape:
-    """Returns the factors of the extent of a flat tensor; a number is the symbol's before it: `rows * D4 * 4`."""
+    """Returns the factors of a flat tensor's extent; a number joins the symbol before it: `rows * D4 * 4`."""
     axes: list[str] = []
     for factor in _factors(parse(tensor.shape[0])):
         if isinstance(factor, Number) and axes:

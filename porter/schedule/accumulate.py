@@ -1,4 +1,4 @@
-"""Accumulates statistics of a row over its tiles, and says what they are in the end."""
+"""Accumulates statistics of a row over its tiles, and computes their values in the end."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _HINTS = {Combine.SUM: "total", Combine.PRODUCT: "product", Combine.MAXIMUM: "la
 
 @dataclass(frozen=True)
 class Tile:
-    """The columns of a tile: where it starts, and how many of them there are, as whole numbers."""
+    """The columns of a tile: its start and their number, as whole numbers."""
 
     start: Value
     count: Value
 
 
 class Accumulator(ABC):
-    """A statistic over the tiles of a row; `of_row` are the values that are the same for all of them."""
+    """A statistic over the tiles of a row; `of_row` are the values that are the same for all tiles."""
 
     def __init__(self, of_row: Values, rows: Axes) -> None:
         self.writer = of_row.writer
@@ -105,7 +105,7 @@ def at_once(statistic: Statistic, values: Values) -> dict[Node, Value]:
 
 
 class _Plain(Accumulator):
-    """One value for each lane, which are combined in the end."""
+    """One value for each lane; the lanes are combined in the end."""
 
     def __init__(self, fold: Reduce, of_row: Values, rows: Axes) -> None:
         super().__init__(of_row, rows)
@@ -119,7 +119,7 @@ class _Plain(Accumulator):
         self.writer.again(values.inner, self._lanes, combined)
 
     def element(self, fold: Reduce, values: Values) -> Value:
-        """Returns what a tile gives for each lane; the identity beyond the end of the row."""
+        """Returns a tile's value for each lane; the identity beyond the end of the row."""
         value = values.value(fold.body)
         if fold.combine is Combine.SUM and vanishes(fold.body) and axes(value) >= self.writer.column_axes:
             return value
@@ -141,7 +141,7 @@ class _Held(_Plain):
 
 
 class _Place(Accumulator):
-    """The first extreme so far of each lane, and where its tile starts; the first lane of all is told in the end."""
+    """The first extreme so far of each lane, and the start of its tile; the first lane is found in the end."""
 
     def __init__(self, fold: ArgReduce, of_row: Values, rows: Axes) -> None:
         super().__init__(of_row, rows)
@@ -245,7 +245,7 @@ class _Moments(Accumulator):
 
 
 class _Exponentials(Accumulator):
-    """The largest element so far and the sum of exponentials less it, rescaled when it grows."""
+    """The largest element so far and the sum of exponentials minus it, rescaled when it grows."""
 
     def __init__(self, statistic: Statistic, of_row: Values, rows: Axes) -> None:
         super().__init__(of_row, rows)
@@ -277,7 +277,7 @@ def _exponential(value: Value, less: Value) -> Value:
 
 
 def least(fold: Reduce) -> Fraction | float:
-    """Returns what a reduction starts from; whole numbers have no infinity."""
+    """Returns the initial value of a reduction; whole numbers have no infinity."""
     start = identity(fold.combine)
     if fold.precision.is_float or isinstance(start, Fraction):
         return start

@@ -1,6 +1,6 @@
-"""A nest that reduces rows and stores something for each of their columns, as two: one reduces, the other stores.
+"""Splits a nest that reduces rows and stores something for each column into two: one reduces, the other stores.
 
-What is stored has a value for each point then, and needs nothing of others: small programs without a loop store it.
+The second then has a value for each point, and needs no other points: small programs without a loop store it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from porter.schedule.polynomial import NotSchedulableError, product
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """The nest that reduces rows, and the one without columns that reads what was found."""
+    """The nest that reduces rows, and the one without columns that reads the results."""
 
     reducing: Nest
     storing: Nest
 
 
 def apart(nest: Nest, names: Names, precision: DType) -> Apart:
-    """Returns the two nests; what one hands to the other are tensors of `precision`, for whose names `names` cares.
+    """Returns the two nests; one hands tensors of `precision`, named by `names`, to the other.
 
     Raises `NotSchedulableError` where nothing is stored for each column, or a running reduction is.
     """

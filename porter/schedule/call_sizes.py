@@ -1,4 +1,4 @@
-"""Tells host code how to find the sizes of a call: from extents of arguments, and from whole numbers it is given."""
+"""Tells host code how to find the sizes of a call: from extents of arguments, and from arguments that are numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _wanted(operator: Operator) -> set[str]:
 
 
 def _equations(arguments: Sequence[Argument], extent: Extent | None) -> Iterator[tuple[str, str]]:
-    """Yields what is known of sizes: an expression over them, and the text that gives its value."""
+    """Yields equations for sizes: an expression over them, and the text that gives its value."""
     for argument in arguments:
         if isinstance(argument, ScalarArg) and names_in(argument.value):
             yield argument.value, argument.name
@@ -63,7 +63,7 @@ def _equations(arguments: Sequence[Argument], extent: Extent | None) -> Iterator
 
 
 def _solved(extent: str, value: str, symbol: str, quotient: str) -> str | None:
-    """Returns the text that gives `symbol` where `extent` is `value`; None where it is no factor of it."""
+    """Returns the text that gives `symbol` where `extent` is `value`; None where the symbol is no factor of it."""
     polynomial = Polynomial.of_extent(extent)
     if polynomial == Polynomial.atom(symbol):
         return value

@@ -1,4 +1,4 @@
-"""Parts of a statistic that several programs found, and what they are together."""
+"""Combines the parts of a statistic that several programs found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = Axis.COLUMNS
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A number that each program of a row hands on, in the buffer of its name."""
+    """A number that each program of a row hands on, in the buffer of that name."""
 
     buffer: str
     word: str

@@ -1,4 +1,4 @@
-"""Describes a nest at some sizes in numbers: all that decides how long a schedule of it takes, and no names."""
+"""Describes a nest at some sizes in numbers: everything that decides how long a schedule of it takes, and no names."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _SPECIAL = frozenset(  # what takes more than one instruction of the ordinary un
 
 @dataclass(frozen=True, slots=True)
 class NestDescription:
-    """`rows` and `columns` are the extents of loops; bytes are those of each tensor once.
+    """The numbers of a nest: `rows` and `columns` are the extents of loops; bytes count each tensor once.
 
-    `reads` is how often a row is read tile by tile: with dependent reductions found together, and one after the other.
-    `window` is the number of points around each point that are combined; `plain` and `special` count the operations of
-    one point, `scans` its running reductions. Where `rows_are_contiguous` neighbouring rows are neighbours in memory.
+    `reads` says how often a row is read tile by tile: with dependent reductions computed together, and one after the
+    other. `window` is the number of points around each point that are combined; `plain` and `special` count the
+    operations of one point, `scans` its running reductions. Where `rows_are_contiguous` neighbouring rows are
+    neighbours in memory.
     """
 
     rows: tuple[int, ...]
@@ -65,7 +66,7 @@ def _extents(nest: Nest, sizes: Sizes) -> dict[str, int]:
 
 
 def _read_bytes(nest: Nest, loops: dict[str, int], sizes: Sizes) -> int:
-    """Returns the bytes of what is read: of a tensor those of its largest read."""
+    """Returns the bytes that are read: of a tensor those of its largest read."""
     largest: dict[str, int] = {}
     for read in nest.reads:
         points = _points(read.place, loops, sizes) * read.dtype.bytes
@@ -74,7 +75,7 @@ def _read_bytes(nest: Nest, loops: dict[str, int], sizes: Sizes) -> int:
 
 
 def _points(place: Linear, loops: dict[str, int], sizes: Sizes) -> int:
-    """Returns at most how many elements lie at `place`: one for each point, or all between the first and the last."""
+    """Returns the largest number of elements at `place`: one for each point, or all between the first and the last."""
     steps = [(loops[name], abs(factor.value(sizes))) for name, factor in place.terms if name in loops]
     return min(prod(extent for extent, _ in steps), int(sum((extent - 1) * step for extent, step in steps)) + 1)
 

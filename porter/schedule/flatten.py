@@ -53,7 +53,7 @@ def flattened(program: TensorProgram) -> tuple[Result, ...]:
 
 @dataclass(frozen=True)
 class _Axes:
-    """A tensor as it lies in memory: its extents and strides, row by row."""
+    """A tensor in memory: its extents and strides, row by row."""
 
     dtype: DType
     extents: tuple[Polynomial, ...]

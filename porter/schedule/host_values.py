@@ -1,4 +1,4 @@
-"""The values that host code computes for kernels: sizes and numbers, each with a name that says what it is."""
+"""Collects the values that host code computes for kernels: sizes and numbers, with telling names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from porter.schedule.polynomial import Monomial, Polynomial
 
 
 class Names:
-    """Names that are taken; of equal ones later ones are numbered."""
+    """Names that are taken; a later equal name gets a number."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
@@ -77,7 +77,7 @@ def _atom(atom: str) -> str:
 
 
 def _word(polynomial: Polynomial) -> str:
-    """Returns a name for a size: its factors, and what they are divided by."""
+    """Returns a name for a size: its factors, and its divisors."""
     if len(polynomial.terms) != 1 or not all(atom.isidentifier() for atom in polynomial.atoms):
         return "extent"
     ((monomial, factor),) = polynomial.terms

@@ -1,4 +1,4 @@
-"""A kernel in the making: its parameters, the points of its loops, and the statements of its blocks."""
+"""Writes a kernel: its parameters, the points of its loops, and the statements of its blocks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ZERO = Literal(Fraction(0))
 
 @dataclass
 class Block:
-    """Statements, and what they have named: values of nodes, and pointers to where tensors begin."""
+    """Statements, and the names they defined: values of nodes, and pointers to the beginning of tensors."""
 
     statements: list[Statement] = field(default_factory=list)
     known: dict[Node, Value] = field(default_factory=dict)
@@ -51,8 +51,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Stride:
-    """A place in the unrolled loop over the tiles of a step: `begin` is where the step does, `past` how far it is from
-    there. What is computed in `before` is the same for all tiles of the step.
+    """A place in the unrolled loop over the tiles of a step.
+
+    `begin` is the step's beginning, `past` the distance from it. Values computed in `before` are the same for all tiles
+    of the step.
     """
 
     begin: Value
@@ -64,8 +66,8 @@ class Stride:
 class Point:
     """A loop variable within a kernel: `base`, plus lanes of a tile.
 
-    `of_row` tells that it is the same for a row, `is_constant` that its loop is unrolled. `stride` says how `base` is
-    reached where several tiles are gone through in a step.
+    `of_row` says that it is the same for a row, `is_constant` that its loop is unrolled. `stride` says how `base` is
+    reached where a step goes through several tiles.
     """
 
     base: Value | None
@@ -79,7 +81,7 @@ class Point:
 class Steps:
     """The loops over a window: `before` is the block in front of them, `levels` are their variables and their blocks.
 
-    What a kernel computes goes to the outermost block in which it is the same for all further steps.
+    A value is computed in the outermost block in which it is the same for all further steps.
     """
 
     before: Block
@@ -97,7 +99,7 @@ class Steps:
 
 
 class KernelWriter:
-    """Collects what a kernel needs while its blocks are written. Columns lie along the `column_axes` of a tile."""
+    """Collects the parts of a kernel while its blocks are written. Columns lie along the `column_axes` of a tile."""
 
     def __init__(self, name: str, values: HostValues, taken: Iterable[str], precision: DType) -> None:
         self.name = name
@@ -196,8 +198,9 @@ class KernelWriter:
         return Name(f"{name}_ptr")
 
     def pointer(self, tensor: str, place: Linear, outer: Block) -> Value:
-        """Returns the pointer to an element, or to those of a tile; what is the same for a row is added once, and so is
-        what is the same for a step.
+        """Returns the pointer to an element, or to those of a tile.
+
+        Terms that are the same for a row are added once, and so are those that are the same for a step.
         """
         name = next((name for name in place.variables if self.points[name].stride is not None), None)
         if name is not None:
@@ -228,7 +231,7 @@ class KernelWriter:
         return Compute("add", (known[tensor, place], past))
 
     def _stride(self, place: Linear) -> None:
-        """Notes which sizes tell where rows of neighbours begin, of what has an element for each of the tile's."""
+        """Notes the sizes between the rows of neighbours, for tensors with an element for each of the tile's."""
         lanes = self._lanes(place)
         own = NO_AXES.union(*(axes(one) for one, _ in lanes))
         tile = frozenset(axis for axis, block in BLOCK.items() if block in self._blocks)
@@ -238,7 +241,7 @@ class KernelWriter:
             self._strides |= {size.name: None for size in sizes if isinstance(size, Name)}
 
     def pointer_within(self, tensor: str, place: Linear, outer: Block, steps: Steps) -> Value:
-        """Returns what `pointer` does, in a window: what the steps of a loop share is added up in front of it."""
+        """Returns `pointer` in a window: terms that the steps of a loop share are added in front of it."""
         here = place.without(steps.names)
         self._has_windows = True
         own = {name: factor for name, factor in place.terms if name in steps.names}
@@ -266,7 +269,7 @@ class KernelWriter:
         return total[0] if len(total) == 1 else Compute("add", tuple(total))
 
     def coordinate_within(self, place: Linear, steps: Steps) -> Value:
-        """Returns what `coordinate` does, in a window: what its steps share is computed in front of the loops."""
+        """Returns `coordinate` in a window: terms that its steps share are computed in front of the loops."""
         here, own = place.without(steps.names), [term for term in place.terms if term[0] in steps.names]
         if not own or not here.terms:
             return self.coordinate(place, steps.block(name for name, _ in own))
@@ -291,13 +294,13 @@ class KernelWriter:
         return value if factor.constant == 1 else Compute("multiply", (value, self.size(factor)))
 
     def decoded_in_loop(self, block: Block, index: Value, ranges: tuple[Range, ...]) -> None:
-        """Takes an index apart like `decoded`, in a block that is repeated within a row."""
+        """Decodes an index as `decoded` does, in a block that is repeated within a row."""
         self.decoded(block, index, ranges)
         for one in ranges:
             self.points[one.name] = Point(self.points[one.name].base)
 
     def decoded(self, block: Block, index: Value, ranges: tuple[Range, ...]) -> None:
-        """Takes an index over all points of `ranges`, the last of which moves fastest, apart into their variables."""
+        """Decodes an index over all points of `ranges`, the last of which moves fastest, into their variables."""
         for position in range(len(ranges) - 1, -1, -1):
             one = ranges[position]
             if position == 0:
@@ -338,7 +341,7 @@ class KernelWriter:
         return outer.pointers[key]
 
     def _moved(self, point: Point, base: Value, factor: Polynomial) -> Value:
-        """Returns how far a variable moves a pointer: a product that may be beyond 32 bits, which loops count in."""
+        """Returns how far a variable moves a pointer: a product that may exceed 32 bits, in which loops count."""
         if factor.constant == 1 or point.is_constant:
             return self._scaled(base, factor)
         return Compute("multiply", (Cast(base, DType.INT64), self.size(factor)))

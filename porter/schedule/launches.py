@@ -1,8 +1,8 @@
-"""Launches of kernels: how large their tiles are, how many programs there are, and of how many warps.
+"""Writes launches of kernels: the sizes of their tiles, the number of programs, and their warps.
 
-A schedule is chosen at some sizes. Where kernels are compiled when they are called, a tile is no wider there than what
-it is of, and each warp has as many elements as before: a pool in tiles of 256 points took three times as long as
-`torch.compile` on an H100 where its rows had 48.
+A schedule is chosen at some sizes. Where kernels are compiled at the call, a tile is no wider than its axis, and each
+warp has as many elements as before: a pool in tiles of 256 points took three times as long as `torch.compile` on an
+H100 where its rows had 48.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ class _Tile:
 
 
 class Launches:
-    """Writes launches, with tiles that are fitted to a call where `is_fitted`; `sizes` are what the host computes,
-    each under one of `names`.
-    """
+    """Writes launches, with tiles fitted to a call where `is_fitted`; the host computes `sizes`, under `names`."""
 
     def __init__(self, values: HostValues, names: Names, *, is_fitted: bool) -> None:
         self.sizes: list[tuple[str, Host]] = []
@@ -133,10 +131,10 @@ class Launches:
         return self._named(word, f"min({most}, pow2ceil(max({self._told(extent)}, {least})))")
 
     def _divided(self, most: str, extent: Polynomial) -> str:
-        """Returns the extent of a tile along an axis of which windows are reduced: a sixteenth of it, but 128 at least.
+        """Returns the extent of a tile along an axis whose windows are reduced: a sixteenth of it, but at least 128.
 
         Then a tile has several rows, and few lanes beyond their ends. On an H200 pools of rows of 650 took 0.5 to 0.6
-        of the time, of 6,553 0.7 to 0.8. Those of windows along two axes took 1.3 times as long.
+        of the time, of 6,553 0.7 to 0.8. Pools of windows along two axes took 1.3 times as long.
         """
         told = self._told(extent)
         return self._named("block_columns", f"min({most}, pow2ceil(max(cdiv({told}, 16), min({told}, 128), 1)))")

@@ -1,4 +1,4 @@
-"""Linear functions of loop variables, with polynomials of sizes as coefficients: places in flat memory."""
+"""Computes with linear functions of loop variables, with polynomials of sizes as coefficients: places in memory."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Linear:
         return Linear(self.constant, tuple(term for term in self.terms if term[0] not in left_out))
 
     def renamed(self, names: Mapping[str, str]) -> Linear:
-        """Returns the function of other loop variables; two that get one name are added up."""
+        """Returns the function of other loop variables; two that get the same name are added up."""
         total = Linear(self.constant)
         for name, factor in self.terms:
             total += Linear.variable(names.get(name, name)).times(factor)

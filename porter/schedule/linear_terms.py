@@ -1,4 +1,4 @@
-"""Nodes as sums of other nodes times factors that depend on sizes alone."""
+"""Writes nodes as sums of other nodes times factors that depend on sizes alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ Terms = Mapping[Node, Polynomial]
 
 
 def factor_between(terms: Terms, element: Terms, first: Node) -> Polynomial | None:
-    """Returns the factor, 1 or -1, by which all `terms` but that in `first` are those of `element`; None where there is
-    none.
-    """
+    """Returns the factor, 1 or -1, between all `terms` except those in `first` and `element`; None without one."""
     rest = {node: factor for node, factor in terms.items() if node != first}
     if set(rest) != set(element) or not element:
         return None

@@ -1,4 +1,4 @@
-"""Tensor programs over flat memory: loops with extents, and reads at linear functions of their variables.
+"""Defines tensor programs over flat memory: loops with extents, and reads at linear functions of their variables.
 
 Unlike in the tensor IR no tensor has axes here, so that loops which run through memory one after the other are one.
 """
@@ -57,7 +57,7 @@ class Gather:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The element of a tensor at `place`, moved by what is `gathered`.
+    """The element of a tensor at `place`, moved by the `gathered` indices.
 
     It lies inside of the tensor where all `guards` hold; elsewhere its value is not used.
     """

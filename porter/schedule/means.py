@@ -1,7 +1,7 @@
-"""Sums over a row as its mean times the number of its columns, where squared deviations from that mean are added up.
+"""Writes sums over a row as its mean times its columns, where squared deviations from that mean are added up.
 
-The mean of a row near the largest number is a number, its sum is none. So such a sum is written as that product, in
-which the count meets the numbers that stand beside the sum, and schedules compute the mean (`moments.py`).
+The mean of a row near the largest number is finite, its sum is not. So such a sum is written as that product, in which
+the count meets the numbers beside the sum, and schedules compute the mean (`moments.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The mean of a row, and the squared deviations from it, measured from the first element of the row.
+"""Computes the mean of a row, and the squared deviations from it, measured from the row's first element.
 
-A sum of numbers near the largest is infinite, and that of squares of what lies far from zero loses the digits in which
-they differ. Parts of the mean's distance from there are added up here, and are none where all elements are equal.
+A sum of numbers near the largest is infinite, and a sum of squares of numbers far from zero loses the digits in which
+they differ. Here parts of the mean's distance from the first element are added up, which is 0 where all elements are
+equal.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _ONE = Literal(Fraction(1))
 
 
 def origin(fold: Reduce, of_row: Values) -> Value:
-    """Returns what `fold` adds up at the first column of the row; 0 where that is no number, or there is no column."""
+    """Returns the summand of `fold` at the first column of the row; 0 where it is not finite, or there is no column."""
     columns = [loop.name for loop in fold.loops]
     guards = tuple(Guard(Linear(), loop.extent) for loop in fold.loops)
 
@@ -34,19 +35,20 @@ def origin(fold: Reduce, of_row: Values) -> Value:
 
 
 def finite(value: Value) -> Value:
-    """Returns a value, or 0 in its place where it is no number: what is infinite has no distance from itself."""
+    """Returns a value, or 0 where it is not finite: an infinite value has no distance from itself."""
     return Compute("select", (Compute("less", (Compute("absolute", (value,)), Literal(inf))), value, ZERO))
 
 
 def deviations(element: Value, start: Value, writer: KernelWriter, block: Block) -> Name:
-    """Returns how far the elements of a tile lie from `start`; those beyond the end of the row not at all."""
+    """Returns the distance of a tile's elements from `start`; 0 for those beyond the end of the row."""
     mask, distance = writer.inside(), Compute("subtract", (element, start))
     return writer.let(block, "deviation", distance if mask is None else Compute("select", (mask, distance, ZERO)))
 
 
 def tile_moments(element: Value, start: Value, count: Value, writer: KernelWriter, block: Block) -> tuple[Name, Name]:
-    """Returns how far the mean of a tile of `count` elements lies from `start`, and the sum of squared deviations from
-    that mean.
+    """Returns the distance of a tile's mean from `start`, and the sum of squared deviations from that mean.
+
+    The tile has `count` elements.
     """
     off = deviations(element, start, writer, block)
     share = writer.let(block, "share_of_one", Compute("divide", (_ONE, count)))

@@ -1,8 +1,8 @@
-"""Splits the outputs of a program into nests: what one pass over rows and their columns can compute.
+"""Splits the outputs of a program into nests that one pass over rows and their columns can compute.
 
 A nest has rows, which are independent of each other, and columns, over which all of its reductions run. Where a
-reduction runs over what is itself reduced for each of its points (a loss over a softmax of every row), or over other
-columns than the rest, its values become a tensor of their own, in a nest before.
+reduction runs over values that are themselves reductions (a loss over a softmax of every row), or over other columns
+than the rest, its values become a tensor of their own, in an earlier nest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from porter.schedule.polynomial import NotSchedulableError, Polynomial, product
 class Nest:
     """Results over `rows` and, where a result has them, `columns`; all of their reductions run over `columns`.
 
-    Windows are no such reductions: they are a few elements around a point, added up where they are used.
+    Windows are not such reductions: they are a few elements around a point, added up where they are used.
     """
 
     rows: tuple[Loop, ...]
@@ -100,7 +100,7 @@ def _with_means(nest: Nest) -> Nest:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A result over `rows` and `columns`, whose loops are those of the program still."""
+    """A result over `rows` and `columns`, whose loops are still those of the program."""
 
     rows: tuple[Loop, ...]
     columns: tuple[Loop, ...]
@@ -113,8 +113,9 @@ class _Open:
 
 
 def _by_rows(found: Sequence[_Open]) -> Iterator[_Open]:
-    """Yields results; what is computed for each point is taken row by row where another result of as many rows and
-    columns is, so that both are one nest.
+    """Yields results; a result for each point is taken row by row where that lets it share a nest.
+
+    That is so where another result has as many rows and columns.
     """
     shapes = [(len(one.rows), _extents(one)) for one in found if one.stores_columns]
     for one in found:
@@ -139,7 +140,7 @@ def _closed(one: _Open) -> Nest:
 
 
 class _Splitting:
-    """The results so far; tensors that were added are called `part`, numbered."""
+    """The results so far; added tensors are called `part`, numbered."""
 
     def __init__(self, taken: set[str]) -> None:
         self.found: list[_Open] = []
@@ -177,7 +178,7 @@ class _Splitting:
         return node
 
     def _with_part(self, outers: AbstractSet[Node], extents: dict[str, Loop], one: Node) -> Node:
-        """Returns one of `outers`, over a tensor that holds what it reduces; anything else as it is."""
+        """Returns one of `outers`, over a tensor that holds its reductions; anything else as it is."""
         if not isinstance(one, Reduce) or one not in outers:
             return one
         return replace(one, body=self._part(one.body, one.loops, extents))
@@ -208,9 +209,9 @@ class _Splitting:
 
 
 def _with_joined_sums(node: Node) -> Node:
-    """Returns `node` in which sums over the same points that are added up are one, each with the number before it.
+    """Returns `node`, with added sums over the same points joined to one, each with the number before it.
 
-    It is what a row adds to a loss, one number, where the sums of its parts are several.
+    The result is what a row adds to a loss: one number, where its parts have several sums.
     """
 
     def rule(one: Node) -> Node:
@@ -300,7 +301,7 @@ def _canonical(nest: Nest) -> Nest:
 
 
 def _windows_by_number(node: Node) -> Node:
-    """Returns `node` with equal names for the loops of windows, which are told apart by how deep others lie in them."""
+    """Returns `node` with the same names for equal loops of windows: they are named by their depth."""
 
     def rule(one: Node) -> Node:
         if not isinstance(one, Reduce) or is_fold(one):
@@ -320,7 +321,7 @@ def _depth(node: Node) -> int:
 def _fused(found: Sequence[Nest], given: AbstractSet[str]) -> Iterator[Nest]:
     """Yields the nests; neighbours over the same loops that do not need each other's results are one.
 
-    What reads a tensor that was `given` needs what it held before, whoever writes it.
+    A result that reads a tensor that was `given` needs its old contents, whichever result writes it.
     """
     current: Nest | None = None
     for nest in found:

@@ -1,4 +1,4 @@
-"""A tensor program and a schedule for each of its nests, as kernels and launches."""
+"""Writes a tensor program, with a schedule for each of its nests, as kernels and launches."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Chooser = Callable[[Nest], Schedule]
 
 
 def operator(program: TensorProgram, arguments: Sequence[str], choose: Chooser, *, is_fitted: bool = False) -> Operator:
-    """Returns `program` with the schedule that `choose` gives each nest; `arguments` are the names that a call has.
+    """Returns `program` with the schedule that `choose` gives each nest; `arguments` are the names in a call.
 
-    Where it `is_fitted` host code makes tiles no wider than what they are of, so that kernels are compiled for a call.
-    Raises `NotSchedulableError` where a nest is not expressed, or a schedule does not suit it.
+    Where it `is_fitted` host code makes tiles no wider than their axes, so that kernels are compiled for a call. Raises
+    `NotSchedulableError` where a nest is not expressed, or a schedule does not suit it.
     """
     writing = _Writing(program, arguments, is_fitted=is_fitted)
     words = []

@@ -1,4 +1,4 @@
-"""Computes what a program finds of a statistic in a piece of a row that lies in one tile."""
+"""Computes a program's part of a statistic, over a piece of a row that lies in one tile."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _place(fold: ArgReduce, piece: Piece, values: Values) -> tuple[Value, ...]:
 def _moments(fold: Reduce, piece: Piece, values: Values) -> tuple[Value, ...]:
     """Returns the count, the mean and the sum of squared deviations from that mean.
 
-    The deviations are taken from the elements again, not from those from the first: they would stay in registers beside
-    the elements, of which 32,768 in 512 threads did not fit.
+    The deviations are computed from the elements again, not from the distances to the first element: these would stay
+    in registers beside the elements, and 32,768 of them in 512 threads did not fit.
     """
     writer, block = values.writer, values.inner
     element, start = values.named(fold.body), writer.let(block, "origin", origin(fold, values))

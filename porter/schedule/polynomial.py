@@ -1,4 +1,4 @@
-"""Extents, strides and offsets: sums of products of sizes with exact coefficients."""
+"""Computes with extents, strides and offsets: sums of products of sizes with exact coefficients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Monomial = tuple[tuple[str, int], ...]  # each atom once, sorted, with its expon
 
 
 class NotSchedulableError(Exception):
-    """A tensor program, or what a schedule asks of it, is not expressed here; the message says what."""
+    """A tensor program, or a request of a schedule, cannot be expressed here; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Polynomial:
 
     @property
     def constant(self) -> Fraction | None:
-        """Returns the number that this is at all sizes; None where it depends on one."""
+        """The number that this is at all sizes; None where it depends on one."""
         if not self.terms:
             return Fraction(0)
         return self.terms[0][1] if len(self.terms) == 1 and not self.terms[0][0] else None

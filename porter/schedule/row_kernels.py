@@ -1,4 +1,4 @@
-"""Kernels in which one program computes whole rows: held in registers, or streamed tile by tile."""
+"""Writes kernels in which one program computes whole rows: held in registers, or streamed tile by tile."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class RowKernel:
         self._before_steps = Block()
 
     def hold(self) -> None:
-        """Each reduction over the one tile that has all columns of the row, which may lie along two axes."""
+        """Computes each reduction over the one tile that has all columns of the row, which may lie along two axes."""
         writer, block, columns = self._writer, self.block, self._nest.columns
         if not self._nest.fits_a_tile or (self._rows and len(columns) > 1):
             raise NotSchedulableError("a tile has two axes")
@@ -125,13 +125,13 @@ class RowKernel:
         _store_all(self._nest.results, values, block)
 
     def stream(self) -> None:
-        """A pass over the tiles for each group of reductions, and one for what is stored of each column."""
+        """Computes a pass over the tiles for each group of reductions, and one to store each column."""
         for one in statistics(self._nest, in_one_pass=self._schedule.in_one_pass):
             self._reduce(one)
         self._store()
 
     def share(self, handed: Handed, place: Linear) -> None:
-        """The parts that this program finds of all statistics, each stored in its buffer at `place`."""
+        """Computes this program's parts of all statistics, and stores each in its buffer at `place`."""
         _, accumulators = self._accumulated([statistic for statistic, _ in handed])
         for (_, own), one in zip(handed, accumulators, strict=True):
             for partial, value in zip(own, one.partial(), strict=True):
@@ -139,7 +139,7 @@ class RowKernel:
                 self.block.statements.append(Store(pointer, value, self._writer.mask(axes(pointer))))
 
     def apply(self, handed: Handed, place: Linear) -> None:
-        """All parts of each statistic put together, and the results that the nest has of them."""
+        """Combines all parts of each statistic, and stores the results that the nest has of them."""
         writer, block = self._writer, self.block
         lanes = writer.let(block, "parts", Lanes(_COLUMNS, writer.block_size(PARTS).name))
         own = writer.points.get(PARTS)
@@ -174,7 +174,7 @@ class RowKernel:
             self._loop_over(values.inner)
 
     def scan(self) -> None:
-        """One pass, which carries what was before a tile."""
+        """Computes a running reduction in one pass, which carries what was before a tile."""
         if self._schedule.rows > 1 or len(self._nest.columns) != 1:
             raise NotSchedulableError("a running reduction has one row a program, of one axis")
         values = self._values()
@@ -197,8 +197,9 @@ class RowKernel:
     def _ran(self, scan: Scan, carry: Name, values: Values) -> Value:
         """Returns a running reduction at each column of the tile.
 
-        It is never a difference. Of a row of numbers between 0 and 1 the last sums from the end, as the total of a tile
-        less what is before, were wrong by 2e-3, and so is a sum less its own element where that is an outlier.
+        It is never computed as a difference. In a row of numbers between 0 and 1 the last sums from the end, as the
+        total of a tile minus the sum before, were wrong by 2e-3, and so is a sum minus its own element where that is an
+        outlier.
         """
         let, block = self._writer.let, values.inner
         element = self._masked(values.value(scan.body), identity(scan.combine))
@@ -246,7 +247,7 @@ class RowKernel:
         return self._known_lanes
 
     def _values(self, *, is_last: bool = False) -> Values:
-        """Returns values of a pass; what the last one reads and writes is not needed again."""
+        """Returns values of a pass; data that the last pass reads and writes is not needed again."""
         hint = (_FIRST if is_last else _LAST) if self._schedule.evict_first else ""
         return Values(self._writer, self.block, Block(), self._columns, self._folds, hint)
 
@@ -289,7 +290,7 @@ class RowKernel:
         return self._schedule.parts > 1
 
     def _tile_of_part(self, inner: Block, serial: list[Range], last: Range, *, from_end: bool) -> Value:
-        """Decodes the number of a tile among those of all columns; returns where it begins in the last of them."""
+        """Decodes the number of a tile among those of all columns; returns its start in the last of them."""
         writer = self._writer
         size = writer.block_size(BLOCK[_COLUMNS])
         tiles: Value = Compute("ceil_divide", (writer.size(last.extent), size))
@@ -355,7 +356,7 @@ class RowKernel:
 
 
 def _tiled(writer: KernelWriter, block: Block, index: Value, rows: Sequence[Range]) -> Value:
-    """Decodes an index into the points of all `rows` but the last and a tile along that; returns where it begins."""
+    """Decodes an index into the points of all `rows` but the last and a tile along that; returns the tile's start."""
     *others, last = rows
     size = writer.block_size(BLOCK[_ROWS])
     if others:

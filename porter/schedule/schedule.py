@@ -1,4 +1,4 @@
-"""The decisions of a schedule, as data."""
+"""Defines the decisions of a schedule, as data."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Algorithm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """`rows` and `columns` are the extents of a tile, powers of two; `parts` the programs that share a row.
+    """The decisions: `rows` and `columns` are the extents of a tile, powers of two; `parts` programs share a row.
 
-    `in_one_pass` finds dependent reductions together, which reassociates them. `stages` of 0 leaves loops to the
-    compiler. `evict_first` tells the cache that what is read for the last time, and what is written, is not needed
-    again. `backwards` stores the columns of a row from its end, where the cache still holds what was read last. A step
-    of a loop over tiles goes through as many of them as are `unrolled`. Where long rows are read twice, a port
-    `holds_short` ones in registers, in a kernel of their own.
+    `in_one_pass` computes dependent reductions together, which reassociates them. `stages` of 0 leaves loops to the
+    compiler. `evict_first` tells the cache that data read for the last time, and data written, is not needed again.
+    `backwards` stores the columns of a row from its end, where the cache still holds what was read last. A step of a
+    loop over tiles goes through `unrolled` tiles. Where long rows are read twice, a port `holds_short` ones in
+    registers, in a kernel of their own.
     """
 
     algorithm: Algorithm

@@ -1,10 +1,10 @@
-"""Several programs for each row, which wait for each other: every element is read from memory once.
+"""Writes kernels of several programs for each row, which wait for each other: every element is read once.
 
 It stays in registers, or is read again from the cache where these are short.
 
-Programs draw tickets, and rows are taken in the order of the tickets, not of the grid. So whoever is waited for runs
-already or is the next to begin, and a launch of any size comes to its end on a device that has room for the programs of
-one row. The counters begin at zero, which host code sees to for each call.
+Programs draw tickets, and rows are taken in the order of the tickets, not of the grid. So a program that others wait
+for runs already or is the next to begin, and a launch of any size finishes on a device that has room for the programs
+of one row. The counters begin at zero: host code resets them for each call.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _COLUMNS = Axis.COLUMNS
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The kernel and its launch, what programs tell each other through, and what the host computes and demands."""
+    """The kernel and its launch, the buffers between programs, and what the host computes and demands."""
 
     kernel: Kernel
     launch: Launch
@@ -104,7 +104,7 @@ def is_short(nest: Nest, launch: Launch) -> Host:
 
 
 def _refuse_read_results(nest: Nest) -> None:
-    """Raises where a result of a row is read, too: the program that stores it does not wait for those that read it."""
+    """Raises where a result of a row is read, too: the program that stores it does not wait for the readers."""
     columns = {loop.name for loop in nest.columns}
     plain = {result.name for result in nest.results if not any(loop.name in columns for loop in result.loops)}
     if plain & {read.tensor for read in nest.reads}:
@@ -115,7 +115,7 @@ def _refuse_read_results(nest: Nest) -> None:
 class _Cut:
     """The host's names for the sizes of a row's parts: columns of a piece, pieces of an axis, and parts of the row.
 
-    They are numbers of the launch: as constants of compilation each length of a row had a kernel of its own.
+    They are numbers of the launch: as constants of compilation each length of a row would have its own kernel.
     """
 
     piece: str
@@ -158,8 +158,8 @@ class _SharedRow:
         """Returns the values that the results are made of: those in registers, or the same read again from the cache.
 
         Beside exponentials the elements do not stay in registers: on an H200 a softmax of 393,216 columns that read
-        them again took 63 registers for 91, ran two programs on a multiprocessor for one, and took 0.73 of the time.
-        Norms took as many registers, and up to 1.3 times as long.
+        them again took 63 registers instead of 91, ran two programs on a multiprocessor instead of one, and took 0.73
+        of the time. Norms took as many registers, and up to 1.3 times as long.
         """
         if not any(statistic.kind is Kind.EXPONENTIALS for statistic, _ in handed):
             return values
@@ -206,7 +206,7 @@ class _SharedRow:
         return place
 
     def _combine(self, handed: Sequence[tuple[Statistic, tuple[Partial, ...]]], place: Linear, part: Value) -> None:
-        """Puts the parts of all programs together, of which there may be fewer than lanes."""
+        """Combines the parts of all programs; there may be fewer of them than lanes."""
         writer, block = self._writer, self._block
         lanes = writer.let(block, "parts", Lanes(_COLUMNS, writer.block_size(_PART_LANES).name))
         is_part = writer.let(block, "is_part", Compute("less", (lanes, writer.named_size(self._cut.parts))))
@@ -237,7 +237,7 @@ class _SharedRow:
 
 
 def _missing(statistic: Statistic, number: int) -> Fraction | float:
-    """Returns what stands for the part of a program that there is none of: it changes no statistic."""
+    """Returns the part of a program that does not exist: it changes no statistic."""
     match statistic.kind:
         case Kind.EXPONENTIALS if number == 0:
             return identity(Combine.MAXIMUM)

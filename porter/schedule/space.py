@@ -54,9 +54,9 @@ def schedules(
 ) -> tuple[Schedule, ...]:
     """Returns the schedules that are worth a try at `sizes`, the most promising first; at least one.
 
-    Those in which programs wait for each other are for devices whose `programs_wait` alone, those that prefetch for
-    devices whose programs have `shared_bytes` of memory for it, and those that go through several tiles a step for
-    targets on which a kernel `is_fitted` to a call.
+    Schedules in which programs wait for each other are only for devices whose `programs_wait`, those that prefetch for
+    devices whose programs have `shared_bytes` of memory for it, and those that take several tiles in a step for targets
+    on which a kernel `is_fitted` to a call.
     """
     if not nest.columns:
         return _hinted(_flat(nest, sizes))
@@ -120,7 +120,7 @@ def _every(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
 
 
 def _fits(schedule: Schedule, nest: Nest, sizes: Sizes) -> bool:
-    """Returns whether a tile is no larger than what it is of, and gives each thread neither too little nor too much."""
+    """Returns whether a tile is no larger than its axes, and gives each thread neither too little nor too much."""
     rows = extent(nest.rows[-1:], sizes)
     columns = extent(nest.columns[-1:] or nest.rows[-1:], sizes)
     width = schedule.columns
@@ -173,7 +173,7 @@ def extent(loops: tuple[Loop, ...], sizes: Sizes) -> int:
 
 
 def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
-    """Yields schedules of points that need nothing of each other; where rows are short a tile has several."""
+    """Yields schedules of points that need no other points; where rows are short a tile has several."""
     last = extent(nest.rows[-1:], sizes)
     if len(nest.rows) > 1 and last < _SHORT_ROW:
         width = min(256, 1 << max(4, (last - 1).bit_length()))
@@ -198,7 +198,7 @@ def _flat(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
 def usual_tiles(nest: Nest) -> Schedule:
     """Returns the schedule of points that are neighbours in memory: each thread moves 16 bytes twice.
 
-    On an H200 programs of 32 warps, in which it moves them once, took 1.05 to 1.08 times as long.
+    On an H200 programs of 32 warps, in which each thread moves them once, took 1.05 to 1.08 times as long.
     """
     return Schedule(Algorithm.FLAT, columns=_widened(1024, nest), warps=4)
 
@@ -223,8 +223,8 @@ def _widened(elements: int, nest: Nest) -> int:
 def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     """Yields schedules of rows whose columns are neighbours in memory.
 
-    A row is held where it would be read twice otherwise, and programs share rows that are too long for one, or of which
-    there are too few.
+    A row is held where it would otherwise be read twice, and programs share rows that are too long for one program, or
+    too few.
     """
     rows, columns = extent(nest.rows, sizes), extent(nest.columns, sizes)
     if nest.scans:
@@ -272,9 +272,9 @@ def _shared(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
 def _of_few_rows(nest: Nest, algorithm: Algorithm, rows: int, columns: int) -> Iterator[Schedule]:
     """Yields schedules of few long rows: of several programs for each multiprocessor, then of one.
 
-    One asks for its next tiles while it adds up the last ones. On an H100 losses of 2^28 to 2^30 elements took 0.94 to
-    0.98 of the time that four programs take, on an H200 1.01 to 1.08 of it, and at a hundredth up to 1.6. Those of
-    16-bit floats took less on both, except where there is much to compute.
+    A single program loads its next tiles while it adds up the last ones. On an H100 losses of 2^28 to 2^30 elements
+    took 0.94 to 0.98 of the time that four programs take, on an H200 1.01 to 1.08 of it, and at a hundredth of the
+    size up to 1.6. Losses of 16-bit floats took less on both, except where there is much to compute.
     """
     if columns <= _LONGEST_HELD or not _is_shared_once(nest):
         return
@@ -312,7 +312,7 @@ def _running() -> Iterator[Schedule]:
 def _streamed(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     """Yields schedules that read a row tile by tile.
 
-    Tiles of 16-bit floats have as many bytes as others where few tensors are read. Three of them, with 64 elements of
+    Tiles of 16-bit floats have as many bytes as others where few tensors are read. Three tensors, with 64 elements of
     each in a thread, took 194 registers and 1.3 times as long as 16 elements did on an H200.
     """
     widest = _power_below(extent(nest.columns[-1:], sizes))
@@ -358,7 +358,7 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
 
 
 def _warps_for(columns: int, rows: int) -> tuple[int, ...]:
-    """Returns warps that hold a row, the most promising first: where there are few rows, nothing else hides a load."""
+    """Yields warp counts that hold a row, the most promising first: where rows are few, nothing else hides a load."""
     if columns <= 1024:
         return (4, 2, 1)
     found = (8, 4, 16) if columns <= 8192 else (8, 16, 32)
@@ -366,7 +366,7 @@ def _warps_for(columns: int, rows: int) -> tuple[int, ...]:
 
 
 def _parts(rows: int, columns: int) -> Iterator[int]:
-    """Yields into how many parts rows are split: as many as fill the device, and some more and fewer."""
+    """Yields numbers of parts of a row: as many as fill the device, and some more and fewer."""
     needed = max(1, _PROGRAMS // max(1, rows))
     first = min(_MOST_PARTS, 1 << round(log2(needed)))
     for parts in (first, 2 * first, first // 2, 4 * first):

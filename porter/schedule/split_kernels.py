@@ -1,4 +1,4 @@
-"""Several programs for each row: the first launch reduces parts of it, the second puts these together and goes on."""
+"""Writes kernels of several programs for each row: the first launch reduces parts of it, the second combines these."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from porter.schedule.statistics import statistics
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The kernels, in the order of their launches, and what is handed on between them."""
+    """The kernels, in the order of their launches, and the buffers between them."""
 
     kernels: tuple[Kernel, ...]
     launches: tuple[Launch, ...]
@@ -33,7 +33,7 @@ def split_kernels(
 ) -> Split:
     """Returns the kernels of a nest whose rows `schedule.parts` programs share.
 
-    Raises `NotSchedulableError` where a reduction depends on another one in a way that takes a launch of its own.
+    Raises `NotSchedulableError` where a reduction depends on another one in a way that needs another launch.
     """
     passes = statistics(nest, in_one_pass=True)
     if len(passes) != 1 or schedule.parts < 2 or nest.scans:
@@ -60,9 +60,9 @@ def split_kernels(
 
 
 def _by_programs(nest: Nest, parts: int) -> Iterator[tuple[tuple[Result, ...], int]]:
-    """Yields results with how many programs of a row compute them: all of them those with columns, one those without.
+    """Yields results with the number of programs of a row that compute them: all for those with columns, else one.
 
-    They are kernels of their own, for what one program of a row stores another one may read.
+    These are separate kernels, since one program of a row may read what another one stores.
     """
     columns = {loop.name for loop in nest.columns}
     whole = tuple(one for one in nest.results if any(loop.name in columns for loop in one.loops))

@@ -1,8 +1,8 @@
-"""Finds what a row is reduced to, and how the parts of a row are put together.
+"""Finds the statistics of a row, and how its parts are combined.
 
 A reduction whose elements depend on another reduction of the same row takes a pass of its own, unless the two can be
 found in one: the sum of squared deviations from a mean (Chan, Golub and LeVeque 1979), and the sum of exponentials less
-their maximum (Milakov and Gimelshein 2018). Both are told by what they compute, not by how it is written.
+their maximum (Milakov and Gimelshein 2018). Both are recognised by what they compute, not by how it is written.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """Reductions that are found together. Of several the later ones depend on the first.
+    """Reductions that are computed together. Of several the later ones depend on the first.
 
-    `element` is what each point of the row gives: the deviations and exponentials are those of `element`.
+    `element` is the value at each point of the row: the deviations and exponentials are those of `element`.
     """
 
     kind: Kind
@@ -42,13 +42,13 @@ class Statistic:
 
 
 def keeps_lanes(nest: Nest) -> bool:
-    """Returns whether each lane of a tile keeps what it finds until the end: sums, extremes and their places."""
+    """Returns whether each lane of a tile keeps its values until the end: sums, extremes and their places."""
     found = (statistic for one in statistics(nest, in_one_pass=True) for statistic in one)
     return all(statistic.kind in (Kind.PLAIN, Kind.PLACE) for statistic in found)
 
 
 def statistics(nest: Nest, *, in_one_pass: bool) -> tuple[tuple[Statistic, ...], ...]:
-    """Returns the statistics of a nest by pass; those of a pass depend on those of passes before alone."""
+    """Returns the statistics of a nest by pass; they depend on those of earlier passes only."""
     left = list(nest.folds)
     found: list[Statistic] = []
     while left:
@@ -83,7 +83,7 @@ def _by_pass(found: Sequence[Statistic]) -> tuple[tuple[Statistic, ...], ...]:
 
 
 def _pair(first: Reduce, others: Sequence[Folding]) -> Statistic | None:
-    """Returns `first` and one of `others` as one statistic; None where there is none such."""
+    """Returns `first` and one of `others` as one statistic; None where no pair fits."""
     for other in others:
         if adds_squares(first, other):
             return Statistic(Kind.MOMENTS, (first, other), first.body)

@@ -1,4 +1,4 @@
-"""Operations written as cheaper ones with the same value but for rounding."""
+"""Writes operations as cheaper ones with the same value except for rounding."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HALF = Fraction(1, 2)
 def reduced(node: Apply, is_of_row: Callable[[Node], bool]) -> Node:
     """Returns `node` with powers and quotients written out, one level deep.
 
-    What is divided by a size is multiplied by its reciprocal, and factors of the whole row are multiplied with each
+    Division by a size becomes multiplication by its reciprocal, and factors of the whole row are multiplied with each
     other first. Other divisors stay: the reciprocal of a mean of denormal numbers is infinite. So do `log1p` and
-    `tanh`, which keep no digit of a small number where `exp` and `log` stand in their place.
+    `tanh`: written with `exp` and `log` they would keep no digit of a small number.
     """
     match node:
         case Apply("power", (base, Number(quantity))):
@@ -36,8 +36,10 @@ def reduced(node: Apply, is_of_row: Callable[[Node], bool]) -> Node:
 
 
 def _of_row(of_row: tuple[Node, ...], rest: tuple[Node, ...]) -> Node:
-    """Returns the product of all, those `of_row` together: sizes times a reciprocal, `n * (1 / total)`, are a quotient
-    by `total / n`, which is no larger than what was added up.
+    """Returns the product of all factors, those `of_row` together.
+
+    Sizes times a reciprocal, `n * (1 / total)`, become a quotient by `total / n`, which is no larger than what was
+    added up.
     """
     sizes = tuple(one for one in of_row if isinstance(one, Number))
     below = tuple(b for one in of_row if isinstance(one, Apply) for b in _inverted(one))
@@ -49,7 +51,7 @@ def _of_row(of_row: tuple[Node, ...], rest: tuple[Node, ...]) -> Node:
 
 
 def _inverted(node: Apply) -> tuple[Node, ...]:
-    """Returns what `node` is the reciprocal of; sizes are none that is asked for."""
+    """Returns the value that `node` is the reciprocal of, unless that is a size."""
     match node:
         case Apply("divide", (above, below)) if above == ONE and not isinstance(below, Number):
             return (below,)

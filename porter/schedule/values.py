@@ -1,4 +1,4 @@
-"""Writes nodes as values of a kernel: what is the same for a whole row before the loop over its columns."""
+"""Writes nodes as values of a kernel: values of a whole row are computed before the loop over its columns."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def identity(combine: Combine) -> Fraction | float:
 class Values:
     """Values within `inner`, the block of a tile; `outer` is the block of a row, which may be the same.
 
-    `folds` and `scans` are those that were computed before; `steps` are those of the window that is gone through.
+    `folds` and `scans` are those that were computed before; `steps` are those of the current window.
     """
 
     writer: KernelWriter
@@ -84,7 +84,7 @@ class Values:
     steps: Steps | None = None
 
     def expect(self, nodes: Iterable[Node]) -> None:
-        """Counts how often each part of `nodes` is used, so that what is used again gets a name."""
+        """Counts how often each part of `nodes` is used, so that parts used again get a name."""
         seen: set[Node] = set()
 
         def count(node: Node) -> None:
@@ -140,7 +140,7 @@ class Values:
                 raise NotSchedulableError("a reduction is used before it is computed")
 
     def _operand(self, node: Node, block: Block) -> Value:
-        """Returns an operand of what is computed in `block`; what is of the row is computed there, under a name."""
+        """Returns an operand of a value in `block`; a value of the row is computed there, under a name."""
         value = self.value(node)
         if block is not self.outer and self.is_of_row(node) and isinstance(value, Compute):
             value = self.writer.let(self.outer, "factor", value)
@@ -163,11 +163,11 @@ class Values:
         return Compute(node.op, tuple(self._number(one, block, node.op) for one in operands))
 
     def _factors(self, operands: Sequence[Node]) -> list[Node]:
-        """Returns the factors of a product: what a row has been reduced from, what that came to, then all others; where
-        nothing is reduced those of one element before those of others.
+        """Returns the factors of a product, in the order in which they are multiplied.
 
-        So an element near the largest number meets its norm first, or the gate that it is shut by: times a weight, or
-        times another element, it might be infinite.
+        The elements that a row was reduced from and the result of that reduction come first, then all others; where
+        nothing is reduced the factors of one element come first. So an element near the largest number first meets its
+        norm, or the gate that it is shut by: times a weight, or times another element, it might be infinite.
         """
         folds = [part for one in operands if self.is_of_row(one) for part in walk(one) if is_fold(part)]
         if not folds:
@@ -234,7 +234,7 @@ class Values:
         return self.writer.pointer_within(read.tensor, read.place, self.outer, self.steps)
 
     def _masks(self, own: Axes, guards: Sequence[Guard]) -> list[Value]:
-        """Returns what has to hold where a tile is read: in a window as much as possible in front of its loops."""
+        """Returns the conditions for reading a tile: in a window as many as possible in front of its loops."""
         mask = self.writer.mask(own)
         found = [] if mask is None else [mask]
         if self.steps is None:

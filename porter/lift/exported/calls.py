@@ -1,4 +1,4 @@
-"""A call of an operator as the table reads it: its arguments by place or name, in the types that it needs."""
+"""Reads a call of an operator for the table: its arguments by place or name, in the types that the table needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Call:
 
     @property
     def word(self) -> str:
-        """Returns the operator's name without its namespace and overload: `sum` of `aten.sum.dim_IntList`."""
+        """The operator's name without its namespace and overload: `sum` of `aten.sum.dim_IntList`."""
         parts = self.node.operator.split(".")
         return parts[1] if len(parts) > 1 else parts[0]
 
@@ -39,7 +39,7 @@ class Call:
         return dtype_of(self.result(place))
 
     def given(self, place: int, name: str = "", default: Argument = None) -> Argument:
-        """Returns the argument at a place, or of a name; what is missing is the `default`."""
+        """Returns the argument at a place, or of a name; a missing one is the `default`."""
         if place < len(self.node.arguments):
             return self.node.arguments[place]
         return next((one.value for one in self.node.named if one.name == name), default)
@@ -77,7 +77,7 @@ class Call:
         return tuple(item for item in items if isinstance(item, int))
 
     def axes(self, rank: int, place: int, name: str = "dim") -> tuple[int, ...]:
-        """Returns the axes that are named, counted from the first; all where none is."""
+        """Returns the named axes, counted from the first; all axes where none is named."""
         named = self.integers(place, name)
         return tuple(axis % rank if rank else 0 for axis in named) if named else tuple(range(rank))
 

@@ -68,10 +68,10 @@ def captured(
     state: Sequence[str],
     path: Path,
 ) -> ExportedGraph:
-    """Returns the graph of `model` for `inputs`; `state` are the names of parameters that stand behind these in a call.
-    One that is no module takes all inputs as a list.
+    """Returns the graph of `model` for `inputs`; a function takes all inputs as a list.
 
-    `path` is the file whose lines nodes are said to come from. Raises what torch raises where it cannot be exported.
+    `state` are the names of parameters that stand behind the inputs in a call. `path` is the file whose lines nodes are
+    said to come from. Raises what torch raises where it cannot be exported.
     """
     module = model if isinstance(model, torch.nn.Module) else _Function(model)
     with warnings.catch_warnings():
@@ -87,7 +87,7 @@ def captured(
 
 @cache
 def _decompositions() -> dict[torch._ops.OperatorBase, Callable[..., object]]:
-    """Returns how operators are taken apart; to make the table takes a sixth of an export."""
+    """Returns how operators are taken apart; making the table takes a sixth of an export."""
     table = dict(torch.export.default_decompositions())
     for operator, function in get_decompositions(_TAKEN_APART).items():
         table[operator] = function
@@ -132,7 +132,7 @@ def _name(target: object) -> str:
 
 
 def _argument(value: object) -> Argument:
-    """Returns an argument as data; what is none (a type, a layout, a device) by its name."""
+    """Returns an argument as data; anything else (a type, a layout, a device) by its name."""
     if isinstance(value, FxNode):
         return Reference(value.name)
     if isinstance(value, (list, tuple)):
@@ -143,7 +143,7 @@ def _argument(value: object) -> Argument:
 
 
 def _tensors(value: object) -> Iterator[Tensor]:
-    """Yields the types of what a node gives; of what is no tensor that of a number without a type."""
+    """Yields the types of a node's results; for a result that is no tensor that of a number without a type."""
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from _tensors(item)

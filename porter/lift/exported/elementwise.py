@@ -1,4 +1,4 @@
-"""Calls of operators that compute each element by itself: operands are brought to one shape and one kind of value."""
+"""Lifts calls of operators that compute each element by itself: brings operands to one shape and one kind of value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_numbers(array: Array) -> Array:
 
 
 def pointwise(call: Call) -> Results:
-    """An operator of `POINTWISE`; `where` selects by a truth value."""
+    """Computes an operator of `POINTWISE`; `where` selects by a truth value."""
     word = _logical(call)
     operands = [call.arrays_of(argument)[0] for argument in call.node.arguments]
     if word in OF_TRUTH:
@@ -68,7 +68,7 @@ def pointwise(call: Call) -> Results:
 
 
 def _logical(call: Call) -> str:
-    """Returns the operator's word; the bitwise operators are known of truth values alone."""
+    """Returns the operator's word; the bitwise operators are only known for truth values."""
     word = call.word
     if word not in BITWISE:
         return word
@@ -78,7 +78,7 @@ def _logical(call: Call) -> str:
 
 
 def weighted(call: Call) -> Results:
-    """A sum or a difference, of which the second operand may have a weight."""
+    """Computes a sum or a difference; the second operand may have a weight."""
     operands = [as_numbers(call.array(0)), as_numbers(call.array(1))]
     weight = call.given(2, "alpha", 1)
     if not isinstance(weight, int | float):
@@ -91,13 +91,13 @@ def weighted(call: Call) -> Results:
 
 
 def reversed_subtract(call: Call) -> Results:
-    """`rsub`: the second operand without the first."""
+    """Computes `rsub`: the second operand minus the first."""
     operands = [as_numbers(call.array(1)), as_numbers(call.array(0))]
     return (elementwise(lambda *both: apply("subtract", *both), operands, call.dtype(), call.coordinates),)
 
 
 def divide(call: Call) -> Results:
-    """A quotient, which may be rounded."""
+    """Computes a quotient, which may be rounded."""
     operands = [as_numbers(call.array(0)), as_numbers(call.array(1))]
     rounding = "floor" if call.word == "floor_divide" else call.given(2, "rounding_mode")
     is_whole = not any(operand.dtype.is_float for operand in operands)
@@ -132,13 +132,13 @@ def _towards_zero(value: Expression) -> Expression:
 
 
 def truncated(call: Call) -> Results:
-    """`trunc`: the whole number towards zero, which stays a float."""
+    """Computes `trunc`: the whole number towards zero, which stays a float."""
     array = call.array(0)
     return (Array(array.axes, array.dtype, lambda indices: _towards_zero(array.at(indices))),)
 
 
 def clamped(call: Call) -> Results:
-    """Elements not below a least and not above a largest one, either of which may be missing."""
+    """Limits elements to a least and a largest one, either of which may be missing."""
     word = call.word
     array = as_numbers(call.array(0))
     names = {"clamp": ("min", "max"), "clamp_min": ("min", ""), "clamp_max": ("", "max")}[word]
@@ -156,5 +156,5 @@ def _bound(op: str) -> Function:
 
 
 def copied(call: Call) -> Results:
-    """The same elements, in the type of the result."""
+    """Returns the same elements, in the type of the result."""
     return (converted(call.array(0), call.dtype()),)

@@ -1,4 +1,4 @@
-"""An exported module as it leaves the process that ran its code: plain records, believed in nothing but their shape."""
+"""Defines an exported module as it leaves the process that ran its code: plain records, trusted only in shape."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The line of the module's source from which a node comes, 0 where none is known, and its text."""
+    """The line of the module's source that a node comes from, 0 where none is known, and its text."""
 
     line: int
     text: str
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One call of an operator, such as `aten.add.Tensor`; `results` are the types of what it gives."""
+    """One call of an operator, such as `aten.add.Tensor`; `results` are the types of its results."""
 
     name: str
     operator: str
@@ -60,9 +60,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A tensor that the graph is given, by the position among the arguments of a call.
+    """An input tensor of the graph, by the position among the arguments of a call.
 
-    The position is -1 for one that is no argument: a table of whole numbers that the module made when it was built.
+    The position is -1 for a tensor that is no argument: a table of whole numbers that the module made when it was
+    built.
     """
 
     name: str

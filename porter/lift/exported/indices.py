@@ -31,7 +31,7 @@ def _parts(affine: Affine) -> tuple[int, dict[str | Floor, int]]:
 
 
 def _made(constant: int, terms: _Terms) -> Affine:
-    """Returns an affine function; a coordinate and its quotients are combined where that leaves nothing of one."""
+    """Returns an affine function; combines a coordinate and its quotients where one of them vanishes."""
     kept = tuple((term, Quantity.of(factor)) for term, factor in terms.items() if factor)
     return Affine(Quantity.of(constant), kept)
 
@@ -91,7 +91,7 @@ class Coordinates:
         return low, high
 
     def _independent(self, terms: _Terms) -> Iterator[tuple[int, int]]:
-        """Yields factors, and how far what they multiply reaches; a remainder (`i - 4 * (i // 4)`) is one of them."""
+        """Yields factors, with how far the terms below them reach; a remainder (`i - 4 * (i // 4)`) is one factor."""
         left = dict(terms)
         for coarse, factor in terms.items():
             if not isinstance(coarse, Floor) or coarse not in left:
@@ -146,7 +146,7 @@ class Coordinates:
 
 
 def _ratio(fine: str | Floor, coarse: Floor) -> int:
-    """Returns by what `fine` is divided to give `coarse`; 0 where it is no quotient of it."""
+    """Returns the number that `fine` is divided by to give `coarse`; 0 where it is no quotient of it."""
     name, divisor = (fine.coordinate, int(fine.divisor.factor)) if isinstance(fine, Floor) else (fine, 1)
     ratio, rest = divmod(int(coarse.divisor.factor), divisor)
     return ratio if name == coarse.coordinate and not rest and ratio > 1 else 0

@@ -1,4 +1,4 @@
-"""Makes one tensor program of what a module computes at several sizes."""
+"""Makes one tensor program of a module's formulas at several sizes."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def joined(
 ) -> TensorProgram:
     """Returns the program whose outputs at each of `sizes`, values of the contract's symbols, are those of `outputs`.
 
-    `graphs` are those from which these were read. Raises `NotLiftedError` where these differ in more than numbers, or
-    a number is no expression over the sizes.
+    The outputs were read from `graphs`. Raises `NotLiftedError` where they differ in more than numbers, or a number is
+    no expression over the sizes.
     """
     spans = _spans(sizes, graphs)
     sizes, outputs = _agreeing(sizes, outputs)
@@ -56,7 +56,7 @@ def joined(
 def _agreeing(
     sizes: Sequence[Mapping[str, int]], outputs: Sequence[Outputs]
 ) -> tuple[Sequence[Mapping[str, int]], Sequence[Outputs]]:
-    """Returns the sizes at which outputs differ in numbers alone: at others an axis has a single element.
+    """Returns the sizes at which outputs differ only in numbers: at others an axis has a single element.
 
     Raises `NotLiftedError` where these are not most of them.
     """
@@ -100,7 +100,7 @@ def _output(
 
 
 def extent_text(sizes: Sequence[Mapping[str, int]], extents: Sequence[int]) -> str:
-    """Returns the expression over the sizes that an extent is.
+    """Returns the extent as an expression over the sizes.
 
     Raises `NotLiftedError` where it is no product of sizes, no sum of two, and no count of windows along one.
     """

@@ -1,4 +1,4 @@
-"""Calls of operators that move elements and compute nothing: views, slices, concatenations, what an index picks."""
+"""Lifts calls of operators that move elements and compute nothing: views, slices, concatenations, indexing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from porter.lift.nodes import NotLiftedError
 
 
 def view(call: Call) -> Results:
-    """The same elements, row by row, along the axes of the result."""
+    """Returns the same elements, row by row, along the axes of the result."""
     return (viewed(call.array(0), call.result().shape, call.coordinates),)
 
 
 def squeezed(call: Call) -> Results:
-    """Without axes of one element, or with more of them; no other axis changes."""
+    """Adds or removes axes of one element; no other axis changes."""
     array, rank = call.array(0), len(call.result().shape)
     axes = _placed_ones(array, call, rank)
     places = [place for place, axis in enumerate(axes) if axis is not None]
@@ -50,7 +50,7 @@ def _placed_ones(array: Array, call: Call, rank: int) -> list[Axis | None]:
 
 
 def permuted(call: Call) -> Results:
-    """With the axes in another order."""
+    """Returns the axes in another order."""
     array, rank = call.array(0), len(call.array(0).axes)
     order = _order(call, rank)
 
@@ -75,7 +75,7 @@ def _order(call: Call, rank: int) -> list[int]:
 
 
 def expanded(call: Call) -> Results:
-    """With axes of one element repeated, and more axes in front."""
+    """Repeats axes of one element, and adds axes in front."""
     array, shape = call.array(0), call.result().shape
     first = len(shape) - len(array.axes)
     own = [axis or plain_axes([extent])[0] for axis, extent in zip(array.axes, shape[first:], strict=True)]
@@ -99,7 +99,7 @@ def _along(array: Array, axis: int, extent: int, move: _Move, call: Call) -> Arr
 
 
 class _Move:
-    """`offset + factor * index`, the place of an element that is moved."""
+    """The place of an element that is moved, `offset + factor * index`."""
 
     def __init__(self, offset: int, factor: int = 1) -> None:
         self._offset = offset
@@ -111,7 +111,7 @@ class _Move:
 
 
 def sliced(call: Call) -> Results:
-    """Every so many elements of an axis, from one on."""
+    """Takes every nth element of an axis, from a first one on."""
     array = call.array(0)
     axis, step = call.integer(1, "dim") % len(array.axes), call.integer(4, "step", 1)
     start = call.integer(2, "start")
@@ -121,7 +121,7 @@ def sliced(call: Call) -> Results:
 
 
 def selected(call: Call) -> Results:
-    """One element of an axis, which is gone."""
+    """Takes one element of an axis, which vanishes."""
     array = call.array(0)
     axis = call.integer(1, "dim") % len(array.axes)
     place = call.integer(2, "index") % array.shape[axis]
@@ -138,14 +138,14 @@ def _without(array: Array, axis: int, place: int, call: Call) -> Array:
 
 
 def unbound(call: Call) -> Results:
-    """Each element of an axis by itself."""
+    """Takes each element of an axis by itself."""
     array = call.array(0)
     axis = call.integer(1, "dim") % len(array.axes)
     return tuple(_without(array, axis, place, call) for place in range(array.shape[axis]))
 
 
 def split(call: Call) -> Results:
-    """Consecutive parts of an axis."""
+    """Cuts an axis into consecutive parts."""
     array = call.array(0)
     axis = call.integer(2, "dim") % len(array.axes)
     parts, start = [], 0
@@ -157,7 +157,7 @@ def split(call: Call) -> Results:
 
 
 def flipped(call: Call) -> Results:
-    """Axes run through backwards."""
+    """Reverses axes."""
     array = call.array(0)
     for axis in call.axes(len(array.axes), 1, "dims"):
         if array.shape[axis] > 1:
@@ -166,7 +166,7 @@ def flipped(call: Call) -> Results:
 
 
 def repeated(call: Call) -> Results:
-    """Axes one copy after the other; more of them in front."""
+    """Repeats axes, one copy after the other; adds more of them in front."""
     array, shape = call.array(0), call.result().shape
     first = len(shape) - len(array.axes)
     axes = plain_axes(shape)
@@ -183,7 +183,7 @@ def repeated(call: Call) -> Results:
 
 
 def concatenated(call: Call) -> Results:
-    """Tensors one behind the other along an axis."""
+    """Joins tensors one behind the other along an axis."""
     given = call.given(0)
     assert isinstance(given, Items)
     arrays = [array for item in given.items if 0 not in (array := call.arrays_of(item)[0]).shape]
@@ -211,7 +211,7 @@ def position(index: Sequence[Index], axis: Axis) -> Expression:
 
 
 def padded(call: Call) -> Results:
-    """A number around the elements; the last axis is named first."""
+    """Puts a number around the elements; the last axis is named first."""
     array, shape = call.array(0), call.result().shape
     amounts = call.integers(1, "pad")
     filling = call.given(2, "value", 0)
@@ -238,7 +238,7 @@ def padded(call: Call) -> Results:
 
 
 def counted(call: Call) -> Results:
-    """`arange` and `iota`: numbers at equal distances."""
+    """Computes `arange` and `iota`: numbers at equal distances."""
     if call.word == "iota":
         start, step = call.integer(1, "start"), call.integer(2, "step", 1)
     else:
@@ -257,7 +257,7 @@ def counted(call: Call) -> Results:
 
 
 def filled(call: Call) -> Results:
-    """One number everywhere."""
+    """Fills all elements with one number."""
     words = {"zeros": 0, "zeros_like": 0, "ones": 1, "ones_like": 1, "empty": 0, "empty_permuted": 0, "empty_like": 0}
     if call.word in words:
         value: object = words[call.word]
@@ -273,12 +273,12 @@ def filled(call: Call) -> Results:
 
 
 def asserted(_: Call) -> Results:
-    """Takes an assertion, which holds at the sizes and types of the export: nothing is computed."""
+    """Skips an assertion, which holds at the sizes and types of the export: nothing is computed."""
     return ()
 
 
 def gathered(call: Call) -> Results:
-    """`gather`: along one axis the element that an index says."""
+    """Computes `gather`: takes, along one axis, the element that an index says."""
     array, index = call.array(0), call.array(2)
     axis = call.integer(1, "dim") % len(array.axes)
     _require_plain(array, axis)
@@ -295,7 +295,7 @@ def gathered(call: Call) -> Results:
 
 
 def indexed(call: Call) -> Results:
-    """`index` and `index_select`: an axis is replaced by those of a tensor of indices."""
+    """Computes `index` and `index_select`: replaces an axis by those of a tensor of indices."""
     array = call.array(0)
     axis, index = _index_of(call, array)
     _require_plain(array, axis)

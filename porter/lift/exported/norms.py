@@ -1,4 +1,4 @@
-"""The call of a group norm, which PyTorch would take apart with views that only its own strides explain."""
+"""Lifts the call of a group norm, which PyTorch would take apart with views that only its own strides explain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from porter.lift.exported.reductions import reduced
 
 
 def group_norm(call: Call) -> Results:
-    """`native_group_norm`: groups of channels less their mean, over their deviation; weight and bias a channel."""
+    """Computes `native_group_norm`: groups of channels minus their mean, over their deviation, with weight and bias."""
     array, dtype = call.array(0), call.dtype()
     images, channels, rest, groups = (call.integer(place) for place in (3, 4, 5, 6))
     epsilon = call.given(7, "eps")

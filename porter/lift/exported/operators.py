@@ -1,4 +1,4 @@
-"""The table from ATen operators to the tensor IR. What stands in no row is refused by its name."""
+"""Defines the table from ATen operators to the tensor IR. An operator that is not in the table is refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ATen operators that compute each element by itself, as expressions of the tensor IR."""
+"""Writes ATen operators that compute each element by itself as expressions of the tensor IR."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Function = Callable[..., Expression]
 
 
 def number(value: float | Fraction) -> Expression:
-    """Returns a number; an infinity is the logarithm of 0, or that with its sign turned, NaN what two of them leave."""
+    """Returns a number; an infinity is the logarithm of 0, or its negative, NaN is the difference of two of them."""
     if isinstance(value, float) and isnan(value):
         return apply("subtract", number(inf), number(inf))
     if isinstance(value, float) and isinf(value):
@@ -57,7 +57,7 @@ def _weighted_subtract(left: Expression, right: Expression, alpha: Expression) -
 
 
 def less_or_equal(left: Expression, right: Expression) -> Expression:
-    """Returns whether the first is at most the second; not so where one is NaN."""
+    """Returns whether the first is at most the second; false where one is NaN."""
     return apply("or", apply("less", left, right), apply("equal", left, right))
 
 
@@ -72,7 +72,7 @@ def is_not_zero(value: Expression) -> Expression:
 
 
 def power(base: Expression, exponent: Expression) -> Expression:
-    """Returns a power; those that have a word of their own by it."""
+    """Returns a power; by an operator of its own where there is one."""
     match constant(exponent):
         case Fraction(numerator=1, denominator=1):
             return base

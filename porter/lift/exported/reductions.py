@@ -1,4 +1,4 @@
-"""Calls of operators that reduce axes, run along one, or multiply matrices."""
+"""Lifts calls of operators that reduce axes, run along one, or multiply matrices."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _scaled(array: Array, factor: Fraction) -> Array:
 
 
 def summed(call: Call) -> Results:
-    """`sum` and `mean`."""
+    """Computes `sum` and `mean`."""
     array = converted(as_numbers(call.array(0)), call.dtype())
     has_axes = call.node.operator.endswith(("dim_IntList", "mean.dim"))
     axes = call.axes(len(array.axes), 1) if has_axes else tuple(range(len(array.axes)))
@@ -86,7 +86,7 @@ def summed(call: Call) -> Results:
 
 
 def multiplied(call: Call) -> Results:
-    """`prod`."""
+    """Computes `prod`."""
     array = converted(as_numbers(call.array(0)), call.dtype())
     has_axis = "dim" in call.node.operator
     axes = (call.integer(1, "dim") % len(array.axes),) if has_axis else tuple(range(len(array.axes)))
@@ -95,7 +95,7 @@ def multiplied(call: Call) -> Results:
 
 
 def extreme(call: Call) -> Results:
-    """`amax`, `amin`, and `max` and `min` of all elements."""
+    """Computes `amax`, `amin`, and `max` and `min` of all elements."""
     array = call.array(0)
     combine = Combine.MAXIMUM if call.word.endswith("max") else Combine.MINIMUM
     axes = call.axes(len(array.axes), 1) if call.word.startswith("a") else tuple(range(len(array.axes)))
@@ -104,7 +104,7 @@ def extreme(call: Call) -> Results:
 
 
 def extreme_along(call: Call) -> Results:
-    """`max.dim` and `min.dim`: the extreme of an axis, and its place; of all elements where no axis is given."""
+    """Computes `max.dim` and `min.dim`: the extreme of an axis and its place; of all elements without an axis."""
     if not call.node.operator.endswith(".dim"):
         return extreme(call)
     array = call.array(0)
@@ -115,7 +115,7 @@ def extreme_along(call: Call) -> Results:
 
 
 def place_of_extreme(call: Call) -> Results:
-    """`argmax` and `argmin`, of an axis or of all elements."""
+    """Computes `argmax` and `argmin`, of an axis or of all elements."""
     array = call.array(0)
     combine = Combine.MAXIMUM if call.word == "argmax" else Combine.MINIMUM
     has_axis = call.given(1, "dim") is not None
@@ -140,7 +140,7 @@ def _place_of(call: Call, array: Array, axes: Sequence[int], combine: Combine, *
 
 
 def deviation(call: Call) -> Results:
-    """`var` and `var_mean`: squared deviations from the mean."""
+    """Computes `var` and `var_mean`: squared deviations from the mean."""
     array = call.array(0)
     axes, keeps = call.axes(len(array.axes), 1), call.flag(3, "keepdim")
     correction = call.given(2, "correction")
@@ -162,7 +162,7 @@ def deviation(call: Call) -> Results:
 
 
 def log_sum_exp(call: Call) -> Results:
-    """`logsumexp`, less the largest element so that no exponential overflows."""
+    """Computes `logsumexp`, minus the largest element so that no exponential overflows."""
     array = call.array(0)
     axes, keeps = call.axes(len(array.axes), 1), call.flag(2, "keepdim")
     dtype = call.dtype()
@@ -180,7 +180,7 @@ def log_sum_exp(call: Call) -> Results:
 
 
 def vector_norm(call: Call) -> Results:
-    """`linalg_vector_norm`: a root of the sum of powers, or an extreme."""
+    """Computes `linalg_vector_norm`: a root of the sum of powers, or an extreme."""
     array = call.array(0)
     order = call.given(1, "ord", 2)
     if not isinstance(order, int | float):
@@ -208,7 +208,7 @@ def _magnitude(value: Expression, _: Indices) -> Expression:
 
 
 def some_or_all(call: Call) -> Results:
-    """`any` and `all` of truth values."""
+    """Computes `any` and `all` of truth values."""
     array = as_numbers(converted(call.array(0), DType.BOOL))
     has_axes = "dim" in call.node.operator
     axes = call.axes(len(array.axes), 1) if has_axes else tuple(range(len(array.axes)))
@@ -219,7 +219,7 @@ def some_or_all(call: Call) -> Results:
 
 
 def running(call: Call) -> Results:
-    """`cumsum`, `cumprod`, and the values of `cummax` and `cummin`."""
+    """Computes `cumsum`, `cumprod`, and the values of `cummax` and `cummin`."""
     words = {
         "cumsum": Combine.SUM,
         "cumprod": Combine.PRODUCT,
@@ -266,7 +266,7 @@ def _up_to(name: str, place: Affine, length: int, *, is_backward: bool) -> Range
 
 
 def matrix_product(call: Call) -> Results:
-    """`mm`, `bmm`, `mv` and `dot`: sums of products over the last axis of the first operand."""
+    """Computes `mm`, `bmm`, `mv` and `dot`: sums of products over the last axis of the first operand."""
     left, right = call.array(0), call.array(1)
     batch = 1 if call.word == "bmm" else 0
     factors = max(left.axes[-1], right.axes[batch], key=len)

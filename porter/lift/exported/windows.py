@@ -1,4 +1,4 @@
-"""Calls of operators that slide a window over axes: pools and convolutions."""
+"""Lifts calls of operators that slide a window over axes: pools and convolutions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Sliding:
         return windows, places
 
     def _window(self, call: Call, place: int, start: Affine, length: int) -> tuple[list[Extent], Affine]:
-        """Returns a window and the place in it: a plain range where all of it lies inside at each start."""
+        """Returns a window and the place in it: a plain range where the whole window lies inside at each start."""
         kernel, step = self.kernel[place], self.dilation[place]
         low, high = call.coordinates.bounds(start)
         name = call.coordinates.fresh(kernel)
@@ -86,7 +86,7 @@ def _pooled(call: Call, sliding: _Sliding, combine: Combine) -> Array:
 
 
 def average_pool(call: Call) -> Results:
-    """`avg_pool1d` to `avg_pool3d`, which count what they are padded with."""
+    """Computes `avg_pool1d` to `avg_pool3d`, which may count the padding."""
     sliding = _pooling(call, has_dilation=False)
     if any(sliding.padding) and call.given(5, "count_include_pad", default=True) is False:
         raise NotLiftedError("its windows have less elements at the borders (count_include_pad)")
@@ -97,7 +97,7 @@ def average_pool(call: Call) -> Results:
 
 
 def largest_pool(call: Call) -> Results:
-    """`max_pool2d_with_indices` and its like; the indices are not lifted."""
+    """Computes `max_pool2d_with_indices` and the like; the indices are not lifted."""
     values = _pooled(call, _pooling(call, has_dilation=True), Combine.MAXIMUM)
     return values, Array(values.axes, DType.INT64, _no_indices)
 
@@ -107,7 +107,7 @@ def _no_indices(_: Indices) -> Expression:
 
 
 def convolved(call: Call) -> Results:
-    """`convolution`, not transposed and not dilated: sums of products over channels and a window."""
+    """Computes `convolution`, not transposed and not dilated: sums of products over channels and a window."""
     array, weight = call.array(0), call.array(1)
     if call.flag(6, "transposed"):
         raise NotLiftedError("it is a transposed convolution")
