@@ -47,6 +47,8 @@ from porter.syntax.nodes import (
 )
 from porter.syntax.unit import FunctionTree
 
+_OF_SHUFFLE = 3  # arguments that every one of CUDA's has: a mask, a value, a lane
+
 
 def call(b: Builder, node: Call) -> RValue:
     """The value of a call."""
@@ -98,6 +100,8 @@ def _of_name(b: Builder, callee: Name, node: Call) -> Place:
         template = resolve.arguments(b, callee.template)
         return inlining.function(b, methods, template, given(b, node.arguments), node.line, this=this, owner=owner)
     candidates = functions(b, callee.name)
+    if b.functions[-1] in candidates and (meant := intrinsics.call(b, callee, node)) is not None:
+        return meant if isinstance(meant, Place) else Held(meant)  # an overload of CUDA's function calls that one
     if candidates and not _is_cudas_own(b, callee, candidates, node):
         template = resolve.arguments(b, callee.template)
         try:
@@ -133,14 +137,29 @@ def _is_cudas_own(b: Builder, callee: Name, candidates: Sequence[FunctionTree], 
 
     A template does not, for a function that is none goes before it.
     """
-    if callee.template or not intrinsics.is_overloaded(unqualified(callee.name)):
+    is_shuffle = unqualified(callee.name).startswith("__shfl_")
+    if callee.template or not (is_shuffle or intrinsics.is_overloaded(unqualified(callee.name))):
         return False
     with b.discarded():
         types = [inlining.argument_type(argument) for argument in given(b, node.arguments)]
+    if is_shuffle:
+        return not any(_moves_exactly(b, candidate, types) for candidate in candidates)
     if not intrinsics.takes_exactly(unqualified(callee.name), types):
         return False
     plain = [candidate for candidate in candidates if not candidate.head.template and not candidate.arguments]
     return not any(_takes_exactly(b, candidate, types) for candidate in plain)
+
+
+def _moves_exactly(b: Builder, candidate: FunctionTree, types: Sequence[CType | None]) -> bool:
+    """Returns whether a shuffle of the source is for the type of the value: CUDA has one for each number."""
+    if len(types) < _OF_SHUFFLE or not isinstance(types[1], Scalar):
+        return True
+    moved = [parameter.type for parameter in candidate.parameters[1:2] if not candidate.head.template]
+    try:
+        with b.scope(wall=True):
+            return [resolve.type_of(b, type_) for type_ in moved] == [types[1]]
+    except NotExpressibleError:
+        return False
 
 
 def _takes_exactly(b: Builder, candidate: FunctionTree, types: Sequence[CType | None]) -> bool:

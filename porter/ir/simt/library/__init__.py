@@ -19,6 +19,7 @@ _MADE_OF_OTHERS = (
     "rcbrt", "rhypot", "fdim", "norm3d", "norm4d", "rnorm", "sinpi", "cospi", "sincospi", "normcdf", "erfinv",
     "erfcinv", "erfcx", "tgamma", "signbit", "ldexp", "scalbn", "frexp", "logb", "ilogb", "modf", "remainder",
     "__tanhf", "scalbln", "isnormal", "nextafter", "__hiloint2double", "__double2", "__dp2a",
+    *(f"__{number}2float_r{mode}" for number in ("int", "uint", "double") for mode in "zdu"),
     "__rhadd", "__uhadd", "__urhadd", "__sad", "__usad", "__byte_perm", "__funnelshift_", "__dp4a",
 )  # fmt: skip
 _OF_HALVES = (

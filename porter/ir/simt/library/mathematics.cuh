@@ -201,5 +201,24 @@ __device__ unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int s
     return sum + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
 }
 __device__ unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int sum) { return __dp2a_lo(a, b >> 16, sum); }
+// A float next to the nearest one, where that lies on the other side of the number: `by` is 1 away from zero, -1 towards it.
+__device__ float __porter_stepped(float nearest, int by) { return __int_as_float(__float_as_int(nearest) + by); }
+#define TO_FLOAT(name, Number)                                                                                       \
+    __device__ float __##name##2float_rz(Number x) {                                                                 \
+        float nearest = (float)x;                                                                                    \
+        return fabs((double)nearest) > fabs((double)x) ? __porter_stepped(nearest, -1) : nearest;                    \
+    }                                                                                                                \
+    __device__ float __##name##2float_rd(Number x) {                                                                 \
+        float nearest = (float)x;                                                                                    \
+        return (double)nearest > (double)x ? __porter_stepped(nearest, nearest > 0.f ? -1 : 1) : nearest;            \
+    }                                                                                                                \
+    __device__ float __##name##2float_ru(Number x) {                                                                 \
+        float nearest = (float)x;                                                                                    \
+        return (double)nearest < (double)x ? __porter_stepped(nearest, nearest < 0.f ? -1 : 1) : nearest;            \
+    }
+TO_FLOAT(int, int)
+TO_FLOAT(uint, unsigned int)
+TO_FLOAT(double, double)
+#undef TO_FLOAT
 #undef OF_FLOAT
 #undef OF_FLOATS

@@ -439,3 +439,20 @@ def test_what_is_not_expressed_is_told(body, construct, line):
     with pytest.raises(NotExpressibleError) as told:
         built(f"{text.strip()} __global__ void k(int* x, int n) {{\n{body}\n}}")
     assert (told.value.construct, told.value.location.line) == (construct, line)
+
+
+_OVERLOADED = """
+__device__ __half __shfl_down_sync(const unsigned mask, const __half v, const unsigned by, const int width) {
+    __half moved = v;
+    return __hadd(__shfl_down_sync(mask, moved, by, width), __float2half(1.f));
+}
+"""
+
+
+@pytest.mark.parametrize(("type_", "more"), [(np.float16, 1), (np.float32, 0)])
+def test_a_shuffle_of_the_source_is_for_its_type_and_calls_cudas(type_, more):
+    name = "__half" if type_ is np.float16 else "float"
+    made = built(f"{_OVERLOADED}__global__ void k({name}* x) {{ x[threadIdx.x] = "
+                 "__shfl_down_sync(0xffffffffu, x[threadIdx.x], 1, 32); }")  # fmt: skip
+    x = np.arange(32, dtype=type_) + type_(0.0625)
+    assert np.array_equal(run(made, x)[0][:31], x[1:] + type_(more))

@@ -138,3 +138,30 @@ def test_lanes_are_told_whether_all_hold_the_same(value, expected):
         y[t] = (long long)lanes + holds;
     }}""")
     assert set(run(made, np.zeros(32, np.int64), block=32)[0]) == {expected}
+
+
+_NUMBERS = np.array([0, 1, -1, 16777217, -16777217, 16777219, -16777219, 2147483647, -2147483647, 123456789], np.int32)
+
+
+@pytest.mark.parametrize(
+    ("mode", "towards"),
+    [("rz", 0.0), ("rd", -math.inf), ("ru", math.inf)],
+)
+def test_floats_of_numbers_are_rounded_in_the_direction_asked_for(mode, towards):
+    kernel = f"__global__ void k(const int* xs, float* y) {{ y[threadIdx.x] = __int2float_{mode}(xs[threadIdx.x]); }}"
+    found = run(built(kernel), _NUMBERS, np.zeros(len(_NUMBERS), np.float32), block=len(_NUMBERS))[1]
+    assert found.tolist() == [_rounded(int(x), towards) for x in _NUMBERS]
+    kernel = kernel.replace("int*", "double*").replace("__int", "__double")
+    doubles = np.array([1e300, -1e300, 1e-50, -1e-50, 0.1, -0.1, 0.5, 1 / 3, 3.0, -0.0])
+    found = run(built(kernel), doubles, np.zeros(len(doubles), np.float32), block=len(doubles))[1]
+    assert found.tolist() == [_rounded(float(x), towards) for x in doubles]
+
+
+def _rounded(x, towards):
+    """The float next to `x` in the direction of `towards`, or `x` itself where it is one."""
+    with np.errstate(over="ignore"):
+        nearest = np.float32(x)
+    is_beyond = abs(float(nearest)) > abs(x) if towards == 0 else (float(nearest) - x) * towards < 0
+    if towards == 0:
+        return float(np.nextafter(nearest, np.float32(0))) if is_beyond else float(nearest)
+    return float(np.nextafter(nearest, np.float32(towards))) if is_beyond else float(nearest)
