@@ -89,7 +89,7 @@ def _of(contract: Contract, workload: Workload) -> _Trial:
     changed = retyped(contract, workload)
     for name, value in workload.scalars.items():
         changed = selected(changed, Selection(name, value))
-    return _Trial(workload, changed)
+    return _Trial(workload, replace(changed, workloads=(replace(workload, scalars={}, dtypes={}, takes=""),)))
 
 
 def _is_as_large(sizes: Sizes, others: Sizes) -> bool:

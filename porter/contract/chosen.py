@@ -82,12 +82,15 @@ def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workloa
     """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole."""
     fresh = [w for w in large_workloads(contract, fixed) if all(w.sizes != known.sizes for known in contract.workloads)]
 
+    def alone(workload: Workload) -> Contract:
+        return replace(contract, workloads=(workload,))
+
     def fast(workload: Workload) -> bool:
-        return trials.exact(contract, workload.sizes).seconds < _SLOW_S
+        return trials.exact(alone(workload), workload.sizes).seconds < _SLOW_S
 
     # From below: where a size is that of the grid, too, the largest take a thousand times as long.
     fast_ones = list(takewhile(fast, reversed(fresh)))
-    yield from (workload for workload in reversed(fast_ones) if _runs(trials, contract, workload.sizes))
+    yield from (workload for workload in reversed(fast_ones) if _runs(trials, alone(workload), workload.sizes))
 
 
 def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[tuple[Workload, tuple[str, ...]]]:

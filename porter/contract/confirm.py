@@ -58,7 +58,8 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
     if given and not _complete(found):
         found = _learnt_elsewhere(contract, trials, given) or found
     chosen = settled_choices(found.contract, execute, given) if not found.trouble else Chosen(found.contract, ())
-    return replace(found, contract=chosen.contract, runs=trials.runs, limits=chosen.conditions)
+    once_s = sum(trials.seconds_at(workload.sizes) for workload in chosen.contract.workloads)
+    return replace(found, contract=chosen.contract, runs=trials.runs, limits=chosen.conditions, once_s=once_s)
 
 
 def _learnt_elsewhere(contract: Contract, trials: Trials, given: Mapping[str, int]) -> Confirmation | None:

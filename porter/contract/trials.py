@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,7 @@ _BEFORE = re.compile(r"at byte -\d")
 _SCALES = (1.0, SMALL_SCALE)  # an extreme shows garbage, as a float 0.01, beside small values only
 SLOW_S = 1.0  # a probe takes milliseconds; that of a product of matrices of 523 takes 4 s, and the next one 32
 _MOST_RUNS, _LONGEST_S = 160, 20.0  # of all readings of a draft: those of an upsampling by 4,099 took 60 s
+_MOST_IDLE = 4  # as many as one reading of a draft makes
 _MOST_VAIN = 3  # one after the other: a probe comes in three sizes
 _VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
 _TROUBLE = frozenset(
@@ -59,6 +61,8 @@ class Trials:
     _hangs_on_nans: bool = True  # what is written, until a probe shows that no numbers change nothing
     _endless: set[Selection | Filling] = field(default_factory=set)
     _grown_in_vain: int = 0
+    _seconds: dict[tuple[object, ...], float] = field(default_factory=dict)  # of the last exact run at some sizes
+    _idle: Counter[Filling] = field(default_factory=Counter)  # probes in a row at which it touched nothing more
 
     @property
     def are_many(self) -> bool:
@@ -74,18 +78,28 @@ class Trials:
         run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.grown)))
         if not starts(run):
             return run
-        alike = self._asides(FILLINGS, contract, sizes) if self._hangs_on_inputs else []
+        alike = self._alike(run, contract, sizes) if self._hangs_on_inputs else []
         if alike and not troubled(run):
             self._hangs_on_inputs = any(other.touched != run.touched for other in alike)
-        runs = [run, *alike, *self._asides(selections(contract), contract, sizes)]
-        return replace(run, touched=self._by_nans(contract, sizes, _joined(runs)))
+        chosen = self._asides(selections(contract) if self.choices else (), contract, sizes)
+        return replace(run, touched=self._by_nans(contract, sizes, _joined([run, *alike, *chosen])))
+
+    def _alike(self, run: Run, contract: Contract, sizes: Mapping[str, int]) -> list[Run]:
+        """Probes on inputs that are all alike, without those kinds of which the last few touched nothing that `run`,
+        or the kinds before, did not touch.
+        """
+        found = [run]
+        for filling in FILLINGS:
+            if self._idle[filling] < _MOST_IDLE and (more := self._asides((filling,), contract, sizes)):
+                touched, found = _joined(found), [*found, *more]
+                self._idle[filling] = self._idle[filling] + 1 if _joined(found) == touched else 0
+        return found[1:]
 
     def _asides(
         self, changes: Sequence[Selection | Filling], contract: Contract, sizes: Mapping[str, int]
     ) -> list[Run]:
         """Probes with each of these changes that came to something."""
-        wanted = (c for c in changes if self.choices or not isinstance(c, Selection))
-        found = (self._aside(change, contract, sizes) for change in wanted)
+        found = (self._aside(change, contract, sizes) for change in changes)
         return [run for run in found if run is not None and not troubled(run)]
 
     def _aside(self, change: Selection | Filling, contract: Contract, sizes: Mapping[str, int]) -> Run | None:
@@ -130,10 +144,20 @@ class Trials:
         scale: float = 1.0,
         contents: Distribution = Distribution.DECLARED,
     ) -> Run:
-        """A run on the allocations the contract names; fresh memory holds `poison`."""
-        key = (tuple(sizes.items()), 0, contract.arguments, poison, schedule, scale, contents)
-        workload = Workload("probe", sizes, seed=1, scale=scale, distribution=contents)
-        return self._run(key, lambda: self.execute(replace(job(contract, workload, poison), schedule=schedule)))
+        """A run on the allocations the contract names; fresh memory holds `poison`.
+
+        At the sizes of a workload it is a run of that: whoever examines its answers asks for it again.
+        """
+        probe = Workload("probe", sizes, seed=1, scale=scale, distribution=contents)
+        workload = next((w for w in contract.workloads if replace(probe, name=w.name, seed=w.seed) == w), probe)
+        key = (tuple(sizes.items()), workload.seed, contract.arguments, poison, schedule, scale, contents)
+        run = self._run(key, lambda: self.execute(_given(contract, workload, poison, schedule)))
+        self._seconds[*sizes.items()] = run.seconds
+        return run
+
+    def seconds_at(self, sizes: Mapping[str, int]) -> float:
+        """Returns how long the last exact run at these sizes took; 0 where there was none."""
+        return self._seconds.get((*sizes.items(),), 0.0)
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A probe on allocations of which those that are too small grow until it touches nothing beyond them, or too
@@ -206,6 +230,10 @@ class Trials:
         self.seconds += run.seconds
         self._vain = [*self._vain, run] if endless(run) else []
         return run
+
+
+def _given(contract: Contract, workload: Workload, poison: int, schedule: Schedule) -> Job:
+    return replace(job(contract, workload, poison), schedule=schedule, seed=workload.seed)
 
 
 def _joined(runs: Sequence[Run]) -> tuple[Touched, ...]:

@@ -40,6 +40,8 @@ _MOST_LOST = 0.1
 _PART_AS_DRAFTED = 0.5
 # How long a second turn has to be beside the first one: the original's runs of that are known.
 _PART_OF_FIRST = 0.5
+# Those of a workload: of the original in three schedules, and of its port at one width, which may take much longer.
+_LEAST_RUNS = 4
 _NO_SMALLER = ", since no smaller sizes exercise as much"
 _IN_BRIEF = "the original is too slow here (--limit, --size), and short runs show too little: {}"
 
@@ -188,7 +190,7 @@ class Prover:
         port = port if built.failure is not None else _whole(port)
         if self.stated or self.judging or not settled.contract.symbols:
             return self._held(settled, port, progress)
-        proof = None if settled.in_brief else self._as_drafted(settled, port, progress)
+        proof = None if self._takes_long(settled) else self._as_drafted(settled, port, progress)
         if proof is not None and not _is_too_slow(proof):
             return proof
         end_calls()
@@ -203,6 +205,10 @@ class Prover:
             return settled
         settled = self._originals.settled(contract, built, progress, in_brief=True)
         return replace(settled, because=_IN_BRIEF.format(settled.because)) if isinstance(settled, Unproven) else settled
+
+    def _takes_long(self, settled: Settled) -> bool:
+        """Returns whether what is known of the original leaves no time to prove its port at the drafted sizes."""
+        return settled.in_brief or _LEAST_RUNS * settled.once_s > _PART_AS_DRAFTED * self.deadline.left_s
 
     def _as_drafted(self, settled: Settled, port: Candidates, progress: Progress) -> Proof | None:
         """Returns the proof, unless that takes too long."""

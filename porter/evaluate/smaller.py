@@ -134,8 +134,15 @@ def _does_as_much(small: Run, large: Run) -> bool:
         return False
     several, known = _several(small.launches), _several(large.launches)
     if not large.finished:
-        return any(axes for axes in several.values())
-    return several.keys() == known.keys() and all(axes <= several[name] for name, axes in known.items())
+        return any(axes for axes in several.values()) or (bool(known) and _has_all(known, several))
+    return several.keys() == known.keys() and _has_all(known, several)
+
+
+def _has_all(known: Mapping[str, frozenset[int]], several: Mapping[str, frozenset[int]]) -> bool:
+    """Returns whether each kernel that is `known` was launched over several blocks along as many axes."""
+    return (
+        all(axes <= several.get(name, frozenset()) for name, axes in known.items()) and known.keys() <= several.keys()
+    )
 
 
 def _several(launches: Iterable[LaunchRecord]) -> Mapping[str, frozenset[int]]:

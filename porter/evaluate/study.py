@@ -57,7 +57,7 @@ class Settled:
 
     `execute` runs the original, of the contract as it was `drafted`, and `briefly` does so as long as that takes hardly
     any time: a slow original is only asked `in_brief`. `left_out` is what it had to be built without, and the sizes at
-    which it breaks.
+    which it breaks. To run it once on each workload takes `once_s` seconds of processor time at least.
     """
 
     contract: Contract
@@ -67,6 +67,7 @@ class Settled:
     noted: tuple[Finding, ...]
     left_out: tuple[str, ...]
     in_brief: bool
+    once_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Originals:
         guessed = "" if self.stated else _guessed(settled)
         chosen = "" if self.stated else _words(settled), _elements(settled)
         left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, *chosen, _left_out(built)
-        return Settled(settled, contract, execute, brief, noted, left_out, in_brief)
+        return Settled(settled, contract, execute, brief, noted, left_out, in_brief, confirmation.once_s)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
         """Returns the answers to the workloads of a contract without questions."""

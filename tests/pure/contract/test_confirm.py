@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from porter.contract.confirm import confirm
-from porter.contract.contract import EntryKind, Role, ScalarArg, Values
+from porter.contract.contract import EntryKind, Role, ScalarArg, Values, Workload
 from porter.contract.dtype import DType
 from porter.contract.probed import Probed
 from porter.contract.probing import EVEN, probe_sizes
 from porter.contract.questions import bound_question, extent_question
 from porter.contract.regular import with_size
 from porter.contract.trials import Trials
+from porter.oracle.jobs import job
 from porter.simt.job import Fault, FaultKind, Job, Run, ScalarValue, TensorValue, Touched
 
 
@@ -417,3 +418,33 @@ def test_what_three_runs_give_no_form_is_asked_no_further(open_contract, tensor)
     even = probe_sizes(with_size(drafted, "a", "a * b"), frozenset(), {}, EVEN, 0)
     assert (even["a"] * even["b"], even["b"]) not in asked
     assert tuple(probe_sizes(drafted, frozenset(), {}, EVEN, 0).values()) in asked
+
+
+def test_inputs_that_are_all_alike_are_tried_no_longer_where_they_show_nothing_more(open_contract, tensor):
+    """Ones reach further than drawn numbers here, and zeros nowhere: after four probes these are left out."""
+    drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
+    model = Model(lambda s, tensors: [(s[0] + int(tensors[0].storage[0] == 1), 0)])
+    trials, made = Trials(model), []
+    for n in range(5, 11):
+        before = len(model.jobs)
+        assert trials.probe(drafted, {"n": n}).touched[0].read_end == 4 * (n + 1)
+        made.append(len(model.jobs) - before)
+    assert made == [3, 3, 3, 3, 2, 2]
+
+
+def test_an_exact_run_at_the_sizes_of_a_workload_is_a_run_of_it(contract, tensor):
+    """Who examines the answers asks for the same run again, which is known."""
+    workloads = (Workload("tiny", {"n": 5}, 7), Workload("large values", {"n": 9}, 8, scale=1e3))
+    drafted = replace(contract(tensor("x", "n"), *sizes("n"), symbols=("n",)), workloads=workloads)
+    model = Model(lambda s, _: [(s[0], 0)])
+    trials = Trials(model)
+    for own in ({"n": 5}, {"n": 9}):
+        trials.exact(drafted, own)
+    as_examined = job(drafted, workloads[0]), job(drafted, workloads[1])
+    alike = [
+        (a.seed, a.arguments[0].storage.tolist()) == (b.seed, b.arguments[0].storage.tolist())
+        for a, b in zip(model.jobs, as_examined, strict=True)
+    ]
+    assert alike == [True, False]
+    assert trials.seconds_at({"n": 5}) == 0.001
+    assert trials.seconds_at({"n": 6}) == 0.0

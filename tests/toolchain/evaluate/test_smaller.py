@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from porter.evaluate.side import original_side
 from porter.evaluate.smaller import smaller
 from porter.evaluate.study import Originals, Settled
 from porter.measure.deadline import Deadline
+from porter.oracle.jobs import job
 from porter.simt.compiler import missing_compiler
 from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, ScalarValue, TensorValue
 from porter.source.parse import parse
@@ -56,6 +58,17 @@ __global__ void pairs_kernel(const float* x, float* y, int rows, int cols) {
     }
 }
 void pairs(const float* x, float* y, int rows, int cols) { pairs_kernel<<<rows, 64>>>(x, y, rows, cols); }
+"""
+ONE_BLOCK = """
+__global__ void most_kernel(const float* x, float* y, int rows, int cols) {
+    for (int i = threadIdx.x; i < rows; i += blockDim.x) {
+        float best = 0.0f;
+        for (int j = 0; j < cols; j++)
+            for (int k = 0; k < cols; k++) best = fmaxf(best, x[i * cols + j] * x[i * cols + k]);
+        y[i] = best;
+    }
+}
+void most(const float* x, float* y, int rows, int cols) { most_kernel<<<1, 64>>>(x, y, rows, cols); }
 """
 SLOW = Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
 LATE = Run(False, 1, (), (), (), (), (), (SLOW,), "", "", 0.0)
@@ -179,6 +192,16 @@ def test_an_original_that_is_too_slow_is_asked_at_smaller_sizes(proven):
     assert "rows = 13, cols = 1031 (but at rows = 3, cols = 71)" in entry.outcome.caveat
 
 
+@pytest.mark.parametrize(("once_s", "takes_long"), [(1.0, False), (2.0, True)])
+def test_what_one_run_says_of_the_time_is_known_beforehand(once_s, takes_long):
+    """Four runs and more of each workload do not fit into half of ten seconds where one of each takes two."""
+    deadline, known = Deadline(10.0), SimpleNamespace(in_brief=False, once_s=once_s)
+    prover = Prover(None, None, {}, None, deadline=deadline)
+    with deadline.running():
+        assert prover._takes_long(known) == takes_long
+    assert not Prover(None, None, {}, None)._takes_long(known)
+
+
 @pytest.fixture
 def settled(build_cache):
     with bench(build_cache, time_limit_s=20.0) as place:
@@ -218,3 +241,11 @@ def test_what_asks_for_a_block_for_each_row_keeps_several(settled):
     found = settled(ROWS, "copy")
     less = smaller(found.contract, found.execute, {"cols": 1031})
     assert all(w.sizes["rows"] > 1 for w in less.contract.workloads)
+
+
+def test_one_block_is_as_many_where_an_original_that_comes_to_no_end_had_no_more(settled):
+    found = settled(ONE_BLOCK, "most")
+    large = max(found.contract.workloads, key=lambda w: w.sizes["cols"])
+    assert not found.briefly(job(found.contract, large)).finished
+    less = smaller(found.contract, found.briefly, {})
+    assert max(w.sizes["cols"] for w in less.contract.workloads) < large.sizes["cols"]
