@@ -10,6 +10,7 @@ from porter.contract.contract import LaunchShape
 from porter.contract.dispatched import dispatched_arguments
 from porter.contract.expressions import children, free_names, render, value
 from porter.contract.functors import element_of, function_objects
+from porter.contract.parser import parse
 from porter.contract.records import symbol
 from porter.contract.scalars import dimensions, numbers_elements
 from porter.contract.scope import Scope
@@ -29,6 +30,7 @@ _THREAD, _LANE = (
     re.compile(r"\bthreadIdx\.x\)?(?:%(?:32|warpSize|WARP_SIZE)\b|&(?:31|0x1[fF])\b)"),
 )
 FRESH = "rows"
+_MOST_THREADS = 1 << 18  # along one axis, where a constant of the source says how many
 Block = tuple[int, int, int]
 
 
@@ -47,7 +49,7 @@ def launch_shape(
             grid.append("1")
             continue
         covered = _covered(usage, kernel, axis, block, symbols)
-        if covered is None:
+        if covered is None or _is_huge(covered, block[axis]):
             covered = fresh_symbol(axis)
             fresh.append(covered)
         grid.append(covered)
@@ -55,6 +57,12 @@ def launch_shape(
     bytes_ = (_own_shared_bytes(usage, kernel, symbols) or GUESSED_SHARED_BYTES) if shared else "0"
     shape = LaunchShape((grid[0], grid[1], grid[2]), (str(block[0]), str(block[1]), str(block[2])), bytes_)
     return shape, tuple(fresh)
+
+
+def _is_huge(blocks: str, threads: int) -> bool:
+    """Returns whether so many blocks, which no size decides on, take too long: some of them show what each does."""
+    number = _number(parse(blocks), {})
+    return number is not None and number * threads > _MOST_THREADS
 
 
 def fresh_symbol(axis: int) -> str:

@@ -234,3 +234,16 @@ def test_a_number_of_blocks_that_kernels_ask_for_is_a_size():
         }
         void f(int blocks, float* y, const float* x, int n) { k<<<blocks, 64>>>(y, x, n); }""")
     assert contract.symbols == ("blocks", "n")
+
+
+@pytest.mark.parametrize(("many", "grid"), [("64 * 1024", "cdiv(65536, 256)"), ("32 * 1024 * 1024", "rows")])
+def test_so_many_threads_as_a_constant_says_are_too_many_to_run_all_of_them(many, grid):
+    (contract,) = drafted(f"""
+        #define MANY ({many})
+        __global__ void k(float* y, const float* x) {{
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < MANY) y[i] = x[i];
+        }}""")
+    assert contract.entry.launch is not None
+    assert contract.entry.launch.grid[0] == grid
+    assert contract.symbols == (("rows",) if grid == "rows" else ())
