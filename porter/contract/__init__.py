@@ -1,1 +1,1 @@
-"""Contracts say what must hold whoever implements the operator: arguments, shapes, workloads, tolerance."""
+"""Contracts say what must hold for every implementation of an operator: arguments, shapes, workloads, tolerance."""

@@ -14,9 +14,9 @@ _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "
 class Use:
     """The uses that are made of one parameter.
 
-    `selects` says that its values index something; `indexes` names the parameters among that, `bounds` what they lie
-    below. `counts` says that it matters what an atomic operation says it held before, as of a counter or a lock.
-    `equals` are expressions of the parameters below which indices lie that its values are compared with.
+    `selects` says that its values index something; `indexes` names the indexed parameters, `bounds` the limits of the
+    values. `counts` says that the old value which an atomic operation returns matters, as for a counter or a lock.
+    `equals` are limits, as expressions of the parameters, of indices that its values are compared with.
     """
 
     reads: bool = False
@@ -30,7 +30,7 @@ class Use:
     equals: tuple[str, ...] = ()
 
     def joined(self, other: Use) -> Use:
-        """Both uses together."""
+        """Returns both uses together."""
         return Use(
             self.reads or other.reads, self.writes or other.writes, self.accumulates or other.accumulates,
             self.offsets or other.offsets, self.selects or other.selects, self.indexes | other.indexes,
@@ -40,7 +40,7 @@ class Use:
 
 
 def access(words: Sequence[Token], index: int) -> Use:
-    """The access at the buffer name `words[index]`, which a subscript follows or a star precedes."""
+    """Returns the access at the buffer name `words[index]`, with a subscript behind or a star before it."""
     i = index + 1
     while i < len(words) and words[i].text == "[":
         i = (match_bracket(words, i) or len(words)) + 1
@@ -61,7 +61,7 @@ def _by_operator(after: str, before: str) -> Use:
 
 
 def outer_store(words: Sequence[Token], index: int) -> list[Use]:
-    """A store through what encloses the name: `FLOAT4(y[i]) = v`, `((float4*)y)[i] = v`, `*(y + i) = v`."""
+    """Returns a store through something around the name: `FLOAT4(y[i]) = v`, `((float4*)y)[i] = v`, `*(y + i) = v`."""
     depth = 0
     start = index
     while start > 0 and depth >= 0:

@@ -1,4 +1,4 @@
-"""Sizes that a user names: what is none is said to be none, before anything runs at others than were meant."""
+"""Checks sizes that a user names: a name that is no size is reported before anything runs at unintended sizes."""
 
 from __future__ import annotations
 

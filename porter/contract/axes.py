@@ -1,4 +1,4 @@
-"""Axes of tensors as host code names them: literal ones, and those that its caller chooses."""
+"""Reads axes of tensors as host code names them: literal ones, and those that its caller chooses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CHOSEN_AXIS = 1  # what a contract gives a parameter that chooses an axis: host 
 
 
 def axis_of(node: Node) -> int | None:
-    """A literal axis, negative from the end: `x.size(-1)`, `x.size(x.dim() - 1)`."""
+    """Returns a literal axis, negative from the end: `x.size(-1)`, `x.size(x.dim() - 1)`."""
     match node:
         case Binary("-", Call(Member(_, "dim" | "ndimension"), ()), Number(int() as value)):
             return -value
@@ -23,13 +23,13 @@ def axis_of(node: Node) -> int | None:
 
 
 def extents_around(tensor: str, text: str, parameters: frozenset[str]) -> dict[int, str]:
-    """Nameless extents up to the axis behind the chosen one, if a parameter chooses one of `tensor` in `text`."""
+    """Returns nameless extents up to the axis behind the chosen one, if a parameter chooses it in `text`."""
     asked = re.findall(rf"\b{re.escape(tensor)}\.(?:size|stride)\((\w+)\)", text)
     return dict.fromkeys(range(CHOSEN_AXIS + 2), "") if parameters.intersection(asked) else {}
 
 
 def at_chosen_axis(node: Node, parameters: frozenset[str]) -> Node:
-    """`node`, an extent along an axis that one of `parameters` chooses, with the axis that a contract chooses."""
+    """Returns `node`, an extent along an axis that one of `parameters` chooses, along the axis of the contract."""
     match node:
         case Call(Member(_, "size") as asked, (Name(axis),)) if axis in parameters:
             return Call(asked, (Number(CHOSEN_AXIS),))

@@ -1,4 +1,4 @@
-"""The sizes at which an operator is timed: as large as its conditions and a device's memory allow."""
+"""Chooses the sizes at which an operator is timed: as large as its conditions and a device's memory allow."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _FOR_MANY = (32, 16, 8, 4)
 
 
 def timed_workloads(contract: Contract, fixed: Mapping[str, int], *, stated: bool) -> tuple[Workload, ...]:
-    """The workloads of `contract` for devices alone; else, where the user `stated` them, its sizes, each once.
+    """Returns the workloads of `contract` for devices alone; else, where the user `stated` them, its sizes, each once.
 
-    Else one at the largest sizes that fit, `fixed` ones kept. Empty where there are none, and for a PROGRAM.
+    Otherwise returns one at the largest sizes that fit, `fixed` ones kept. Empty where there are none, and for a
+    PROGRAM.
     """
     if contract.entry.kind is EntryKind.PROGRAM:
         return ()
@@ -42,7 +43,7 @@ def timed_workloads(contract: Contract, fixed: Mapping[str, int], *, stated: boo
 
 
 def bench_workload(contract: Contract, fixed: Mapping[str, int], most_bytes: int = MOST_BYTES) -> Workload | None:
-    """A workload at the largest sizes, by their product, that satisfy the conditions within `most_bytes`; else None.
+    """Returns a workload at the largest sizes, by their product, that meet the conditions in `most_bytes`; else None.
 
     Where all are `fixed` they may take any memory.
     """
@@ -55,17 +56,17 @@ def bench_workload(contract: Contract, fixed: Mapping[str, int], most_bytes: int
 
 
 def footprint(contract: Contract, workload: Workload) -> int:
-    """Bytes of all tensors."""
+    """Returns the bytes of all tensors."""
     return sum(prod(shape_of(t, workload)) * t.dtype.bytes for t in contract.tensors)
 
 
 def outputs_bytes(contract: Contract, workload: Workload) -> int:
-    """Bytes of the tensors that are only written."""
+    """Returns the bytes of the tensors that are only written."""
     return sum(prod(shape_of(t, workload)) * t.dtype.bytes for t in contract.tensors if t.role is Role.OUT)
 
 
 def used_bytes(contract: Contract, workload: Workload) -> int:
-    """Bytes of what is read of the others, and of what is written where it was."""
+    """Returns the bytes of tensors that are read, and of those that are written in place."""
     return sum(_used(t, workload) * t.dtype.bytes for t in contract.tensors if t.role is not Role.OUT)
 
 

@@ -41,7 +41,7 @@ class Body:
 
     @cached_property
     def words(self) -> list[Token]:
-        """Its tokens without blanks, comments and preprocessor lines."""
+        """The tokens of the body without blanks, comments and preprocessor lines."""
         return [t for t in significant(tokens(self.text)) if t.kind is not TokenKind.DIRECTIVE]
 
     @cached_property
@@ -58,12 +58,12 @@ class Body:
 
     @cached_property
     def assignments(self) -> tuple[tuple[int, str, Node], ...]:
-        """Every assignment to a name: the place of the name among the words, the name, and what it is given."""
+        """Every assignment to a name: the place of the name among the words, the name, and the assigned expression."""
         return tuple(self._assigned())
 
     @cached_property
     def sums(self) -> Mapping[str, tuple[Node, ...]]:
-        """Every expression that is added to each name, or taken from it: `sum += x`."""
+        """Every expression that is added to each name, or subtracted from it: `sum += x`."""
         found: dict[str, list[Node]] = {}
         words = self.words
         for i, word in enumerate(words[:-1]):
@@ -133,7 +133,7 @@ class Body:
 
     @cached_property
     def calls(self) -> tuple[tuple[str, tuple[Node | None, ...]], ...]:
-        """Every `name(arguments)` and `name<...>(arguments)`, launches included; None for what is no expression."""
+        """Every `name(arguments)` and `name<...>(arguments)`, launches included; None if it is not an expression."""
         return tuple((name, arguments) for _, name, arguments in self.sites)
 
     @cached_property
@@ -167,7 +167,7 @@ class Body:
 
 
 def written(words: Sequence[Token]) -> str:
-    """Tokens as text, one blank between neighbours that need it."""
+    """Returns tokens as text, with one blank between neighbours that need it."""
     parts: list[str] = []
     for word in words:
         if parts and parts[-1][-1:].isalnum() and word.text[:1].isalnum():
@@ -177,12 +177,12 @@ def written(words: Sequence[Token]) -> str:
 
 
 def parsed(words: Sequence[Token]) -> Node | None:
-    """The expression in `words`; None when it is none of the grammar."""
+    """Returns the expression in `words`; None when the grammar has no such expression."""
     return quietly(" ".join(w.text for w in words))
 
 
 def quietly(text: str) -> Node | None:
-    """The tree of `text`; None when it is no expression of the grammar."""
+    """Returns the tree of `text`; None when the grammar has no such expression."""
     try:
         return parse(text)
     except ExpressionError:
@@ -190,14 +190,14 @@ def quietly(text: str) -> Node | None:
 
 
 def clauses(node: Node) -> tuple[Node, ...]:
-    """The parts of a conjunction."""
+    """Returns the parts of a conjunction."""
     if isinstance(node, Binary) and node.operator == "&&":
         return (*clauses(node.left), *clauses(node.right))
     return (node,)
 
 
 def negated(node: Node) -> Node:
-    """The opposite of a condition."""
+    """Returns the opposite of a condition."""
     opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
     match node:
         case Binary("||", left, right):
@@ -213,7 +213,7 @@ def negated(node: Node) -> Node:
 
 
 def comparisons(node: Node) -> Iterator[Binary]:
-    """Every comparison within `node`."""
+    """Yields every comparison within `node`."""
     if isinstance(node, Binary) and node.operator in COMPARISONS:
         yield node
     for child in children(node):
@@ -232,14 +232,14 @@ def truths(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """`node` and all below it."""
+    """Yields `node` and all nodes below it."""
     yield node
     for child in children(node):
         yield from walk(child)
 
 
 def rebuild(node: Node, parts: Sequence[Node]) -> Node:
-    """`node` with `parts` in place of its `children`."""
+    """Returns `node` with `parts` in place of its `children`."""
     match node:
         case Unary(operator, _):
             return Unary(operator, parts[0])
@@ -262,7 +262,7 @@ def rebuild(node: Node, parts: Sequence[Node]) -> Node:
 
 
 def substitute(node: Node, values: Mapping[str, Node], depth: int = _MAX_DEPTH) -> Node:
-    """`node` with names replaced by `values`, and names in those again; what would explode stays unreplaced."""
+    """Replaces names in `node` by `values`, and names in those again; leaves what would grow too large."""
     if isinstance(node, Name) and node.name in values and depth > 0:
         inner = {k: v for k, v in values.items() if k != node.name}
         replaced = substitute(values[node.name], inner, depth - 1)
@@ -277,7 +277,7 @@ def _declares(word: str) -> bool:
 
 
 def subscripts_end(words: Sequence[Token], opening: int) -> int | None:
-    """Returns where the last of the subscripts that follow one another from `opening` on closes: `x[i][j]`."""
+    """Returns the end of the last of the subscripts that follow one another from `opening` on: `x[i][j]`."""
     end = match_bracket(words, opening)
     while end is not None and end + 1 < len(words) and words[end + 1].text == "[":
         end = match_bracket(words, end + 1)
@@ -285,7 +285,7 @@ def subscripts_end(words: Sequence[Token], opening: int) -> int | None:
 
 
 def statement_end(words: Sequence[Token], start: int) -> int:
-    """Index of the `;`, or of the `,` or closing bracket outside brackets, that ends the expression at `start`."""
+    """Returns the index of the `;`, `,` or closing bracket that ends the expression at `start`."""
     i = start
     while i < len(words):
         text = words[i].text
@@ -315,6 +315,6 @@ def _statement_start(words: Sequence[Token], index: int) -> int:
 
 
 def _middle(words: Sequence[Token]) -> list[Token]:
-    """The condition of a `for` head."""
+    """Returns the condition of a `for` head."""
     stops = [i for i, w in enumerate(words) if w.text == ";"]
     return list(words[stops[0] + 1 : stops[1]]) if len(stops) > 1 else []

@@ -1,4 +1,4 @@
-"""Bounds of indices that the source does not state: symbols of their own in a probe, sizes once extents show which."""
+"""Finds bounds of indices that the source does not state: symbols in a probe, sizes once extents show which."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BOUND = "_bound"
 
 
 def with_bounds_as_symbols(contract: Contract) -> Contract:
-    """`contract` with a symbol for every unknown bound."""
+    """Returns `contract` with a symbol for every unknown bound."""
     unknown = {t.name for t in unknown_bounds(contract)}
     arguments = tuple(
         replace(a, bound=_symbol(a)) if isinstance(a, TensorArg) and a.name in unknown else a
@@ -29,7 +29,7 @@ def with_bounds_as_symbols(contract: Contract) -> Contract:
 
 
 def with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
-    """`contract` with the sizes that some of these symbols stand for."""
+    """Returns `contract` with the sizes that some of these symbols stand for."""
     arguments = tuple(
         replace(a, bound=bounds.get(a.bound, a.bound)) if isinstance(a, TensorArg) else a for a in contract.arguments
     )
@@ -37,9 +37,7 @@ def with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
 
 
 def found_bounds(probed: Probed, trials: Trials) -> dict[str, str]:
-    """Returns which size each unknown bound stands for; absent for one that the extents show to be a size of its
-    own.
-    """
+    """Returns the size that each unknown bound stands for; absent where extents show that it is its own size."""
     found: dict[str, str] = {}
     fits = probed.fits
     sizes = [p.sizes for p in probed.probes]
@@ -62,10 +60,10 @@ def found_bounds(probed: Probed, trials: Trials) -> dict[str, str]:
 
 
 def largest_bounds(contract: Contract, trials: Trials, sizes: Mapping[str, int]) -> dict[str, str]:
-    """The sizes that unknown bounds may stand for at most, one after the other: of the rest only the first is used.
+    """Returns the largest sizes that unknown bounds may stand for, one after the other.
 
-    For `contract` with its bounds as symbols, where running it at these symbols of their own leaves tensors of known
-    extent.
+    `contract` has its bounds as symbols, and a run with these symbols leaves tensors of known extent. Only the first of
+    the other bounds is used.
     """
     found: dict[str, str] = {}
     unknown = [_symbol(t) for t in contract.tensors if _symbol(t) in contract.symbols]
@@ -76,10 +74,10 @@ def largest_bounds(contract: Contract, trials: Trials, sizes: Mapping[str, int])
 
 
 def _largest(contract: Contract, trials: Trials, bound: str, sizes: Mapping[str, int]) -> dict[str, str]:
-    """The largest size, or product of a few, that indices may reach without leaving tensors of known extents.
+    """Returns the largest size, or product of a few, that indices may reach without leaving tensors of known extents.
 
-    Tried from the smallest on, until one leaves them: what goes far beyond may lie in another tensor. Where nothing
-    holds indices back, it is the largest size alone.
+    Sizes are tried from the smallest on, until one leaves them: an index far beyond may lie in another tensor. Where
+    nothing limits indices, the result is just the largest size.
     """
     plain = [s for s in contract.symbols if s in sizes and not s.endswith(_BOUND)]
     products = (" * ".join(factors) for count in (1, 2) for factors in combinations(plain, count))

@@ -1,7 +1,7 @@
-"""Workloads for sides of the original's branches that no other workload takes: other types, numbers and sizes.
+"""Finds workloads for sides of the original's branches that no other workload takes: other types, numbers and sizes.
 
-Runs of the original tell which sides are missing (`porter/branch_coverage.py`) and what takes them, so no condition has
-to be understood: a dtype of a dispatch, the code for whole vectors, the tail of a loop are found alike.
+Runs of the original show which sides are missing (`porter/branch_coverage.py`) and which inputs take them, so no
+condition has to be understood: a dtype of a dispatch, the code for whole vectors and the tail of a loop are all found.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ Sizes = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A workload to be tried; `contract` is the one that holds in it."""
+    """A workload to try; `contract` is the one that holds in it."""
 
     workload: Workload
     contract: Contract
 
 
 def branch_workloads(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[Workload, ...]:
-    """Workloads in which the original is clean and takes sides that those of `contract` leave out; `fixed` sizes stay.
+    """Returns workloads in which the original is clean and takes sides that `contract` leaves out; `fixed` sizes stay.
 
-    Each says in `takes` what it is for.
+    Each names its side in `takes`.
     """
     if contract.entry.kind is EntryKind.PROGRAM or not contract.workloads:
         return ()
@@ -85,7 +85,7 @@ def _taking(
 
 
 def _of(contract: Contract, workload: Workload) -> _Trial:
-    """A workload of the contract's own."""
+    """Returns a workload of the contract's own."""
     changed = retyped(contract, workload)
     for name, value in workload.scalars.items():
         changed = selected(changed, Selection(name, value))
@@ -101,7 +101,7 @@ def _exact(trials: Trials, trial: _Trial) -> Run:
 
 
 def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
-    """Returns whether there is an answer that a port can be compared with; of nothing at all an early return is one."""
+    """Returns whether there is an answer that a port can be compared with; for empty inputs an early return is one."""
     if troubled(run) or endless(run):
         return False
     empty = 0 in trial.workload.sizes.values()
@@ -125,9 +125,9 @@ def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterat
 
 
 def _combined(contract: Contract, found: Sequence[Workload]) -> Iterator[_Trial]:
-    """Yields what took a missing side once more, at each other choice: a flag may be asked for on that side alone.
+    """Yields each workload that took a missing side again, at each other choice: a flag may only be asked for there.
 
-    So it may be where another choice leads: two choices at a time are tried, too.
+    A flag may also be asked for only behind another choice: two choices at a time are tried, too.
     """
     chosen = [w for w in contract.workloads if w.scalars and not w.device_only]
     for base in (*found, *chosen):
@@ -147,15 +147,16 @@ def _contents(contract: Contract) -> list[Distribution]:
 
 
 def _specials(contract: Contract, covered: BranchCoverage) -> tuple[Distribution, ...]:
-    """Returns what holds numbers that are none, or infinite, where floats are read and a missing side asks for such."""
+    """Yields special values, NaN or infinite, where floats are read and a missing side asks for them."""
     read = any(t.dtype.is_float and t.values is Values.NORMAL and t.role is not Role.OUT for t in contract.tensors)
     return (Distribution.SPECIALS,) if read and any(_OF_SPECIALS.search(side.text) for side in covered.missing) else ()
 
 
 def _types(contract: Contract) -> Iterator[tuple[str, dict[str, DType]]]:
-    """Other element types, each choice with its name: of all tensors that have the same one, of indices, of both,
-    integers for floats, and of some neighbours alone, since an operator's statistics often keep theirs. Those of
-    pointers are in the source.
+    """Yields other element types, each choice with its name.
+
+    They are tried for all tensors of the same type, for indices, for both, as integers for floats, and for some
+    neighbours alone, since an operator's statistics often keep their type. Those of pointers are in the source.
     """
     if contract.entry.kind is not EntryKind.TORCH:
         return
@@ -176,7 +177,7 @@ def _named(types: dict[str, DType]) -> tuple[str, dict[str, DType]]:
 
 
 def _of_family(contract: Contract, family: tuple[DType, ...], others: tuple[DType, ...]) -> Iterator[dict[str, DType]]:
-    """The tensors of the first type of `family` that there is, in each of the `others`."""
+    """Yields each of the `others` for the tensors of the first type of `family` that there is."""
     main = next((t.dtype for t in contract.tensors if t.dtype in family), None)
     names = [t.name for t in contract.tensors if t.dtype is main and _is_plain(t)]
     yield from (dict.fromkeys(names, other) for other in others if other is not main and names)
@@ -193,7 +194,7 @@ def _is_plain(tensor: TensorArg) -> bool:
 
 
 def _numbers(contract: Contract) -> Iterator[tuple[str, int]]:
-    """Other values of whole numbers that are no sizes."""
+    """Yields other values of whole numbers that are not sizes."""
     known = {(name, value) for w in contract.workloads for name, value in w.scalars.items()}
     for argument in contract.arguments:
         if isinstance(argument, ScalarArg) and re.fullmatch(r"-?\d+", argument.value):
@@ -203,7 +204,7 @@ def _numbers(contract: Contract) -> Iterator[tuple[str, int]]:
 
 
 def _sizes(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[dict[str, int]]:
-    """The smallest sizes with one symbol changed, then all: to what missing conditions name, and to usual extents."""
+    """Yields the smallest sizes with one symbol, then all, at numbers in missing conditions, and at usual extents."""
     usual = contract.workloads[0].sizes
     free = [s for s in contract.symbols if s not in fixed]
     named = {int(n) for side in covered.missing for n in _NUMBER.findall(side.text)}

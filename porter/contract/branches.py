@@ -1,4 +1,4 @@
-"""Finds what host code chooses by sizes: kernels for short rows or for long, vectors where a row is a multiple of 4."""
+"""Finds what host code chooses by sizes: kernels for short rows or long ones, vectors for multiples of 4."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _SIZES = (1, 2, 3, 31, 4096)
 
 
 def branches(entry: Instance, expressed: Callable[[Node], Node], symbols: frozenset[str]) -> tuple[str, ...]:
-    """The conditions on `symbols` alone by which `entry`, and host functions it hands its arguments to, choose.
+    """Returns the conditions on `symbols` alone by which `entry`, and host functions that get its arguments, choose.
 
-    Of a conjunction those parts that are; `expressed` puts what host code writes in terms of the symbols.
+    Of a conjunction it returns the parts that are such conditions; `expressed` writes host code's expressions in the
+    symbols.
     """
     found = (_about(expressed(node), symbols) for node in _chosen_by(entry, 0))
     return tuple(dict.fromkeys(text for text in found if text and _tells_apart(text, symbols)))[:_MOST]
@@ -33,9 +34,7 @@ def _tells_apart(branch: str, symbols: frozenset[str]) -> bool:
 
 
 def taken(side: str, sizes: Mapping[str, int]) -> bool:
-    """Returns whether host code chooses `side` at these sizes; not where it has no value, as behind a division by
-    zero.
-    """
+    """Returns whether host code chooses `side` at these sizes; false where it has no value: a division by zero."""
     try:
         return holds(side, sizes)
     except ExpressionError:
@@ -43,12 +42,12 @@ def taken(side: str, sizes: Mapping[str, int]) -> bool:
 
 
 def sides(branch: str) -> tuple[str, str]:
-    """The condition and its opposite."""
+    """Returns the condition and its opposite."""
     return branch, render(negated(parse(branch)))
 
 
 def _chosen_by(instance: Instance, depth: int) -> Iterator[Node]:
-    """Each condition of host code, in terms of what the entry is called with."""
+    """Yields each condition of host code, in terms of the entry's arguments."""
     if instance.function.space != "host":
         return
     for node in instance.usage.body(instance.function).conditions:
@@ -58,7 +57,7 @@ def _chosen_by(instance: Instance, depth: int) -> Iterator[Node]:
 
 
 def _about(condition: Node, symbols: frozenset[str]) -> str:
-    """Returns those parts of a conjunction that compare sizes, as text; empty where none does."""
+    """Returns the parts of a conjunction that compare sizes, as text; empty where none does."""
     parts = [c for c in clauses(condition) if _compares(c) and free_names(c) and free_names(c) <= symbols]
     if not parts:
         return ""

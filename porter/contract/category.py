@@ -36,7 +36,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
 
 
 def category(usage: Usage, name: str, kernels: Iterable[Function]) -> str:
-    """One of activation, norm, softmax, reduction, scan, loss, pooling, elementwise, other."""
+    """Returns one of activation, norm, softmax, reduction, scan, loss, pooling, elementwise, other."""
     functions = tuple(kernels)
     by_name = _by_name(name) or _by_name(" ".join(f.name for f in functions))
     text = _code(usage, functions)
@@ -57,7 +57,7 @@ def _found(pattern: str, text: str) -> bool:
 
 
 def _code(usage: Usage, kernels: Iterable[Function]) -> str:
-    """The kernels' code and that of the device functions they call."""
+    """Returns the kernels' code and that of the device functions they call."""
     pending, seen, parts = list(kernels), set[str](), []
     devices = {f.name: f for f in usage.program.device_functions}
     while pending:

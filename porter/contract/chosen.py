@@ -1,4 +1,4 @@
-"""Workloads for the other choices of what only selects, and of host code by sizes: where the original takes them."""
+"""Finds workloads for other choices of what only selects, and of host code by sizes, if the original takes them."""
 
 from __future__ import annotations
 
@@ -32,20 +32,19 @@ Sizes = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """`contract` with a workload for each choice it has left, and the `conditions` that single ones were run with."""
+    """`contract` with a workload for each remaining choice, and the `conditions` that single ones were run with."""
 
     contract: Contract
     conditions: tuple[str, ...]
 
 
 def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chosen:
-    """Sizes for every choice: odd ones, else the first that mend what breaks, as for the contract itself.
+    """Returns sizes for every choice: odd ones, else the first at which nothing breaks, as for the contract itself.
 
-    They are those of a probe, thousands of elements where the odd workload has 100,000: of the ways to do one thing,
-    some take a block for what others do in a thread.
-    A choice that starts at none of them, launches nothing or comes to no end is not the original's to take: it goes.
-    So does leaving a tensor out that the original cannot do without. A contract for which no sizes were found has no
-    choice to be asked for, nor has an original that is wrong already, for its threads race.
+    They are those of a probe, thousands of elements where the odd workload has 100,000: some ways to do one thing take
+    a block for what others do in a thread. A choice that starts at none of them, launches nothing or does not finish is
+    not one that the original takes: it is dropped. So is leaving out a tensor that the original needs. A contract
+    without sizes has no choices, nor has an original that is already wrong because its threads race.
     """
     if not contract.workloads or _races(Trials(execute).exact(contract, contract.workloads[0].sizes)):
         return Chosen(contract, ())
@@ -79,7 +78,7 @@ def _races(run: Run) -> bool:
 
 
 def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
-    """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole."""
+    """Returns the largest even sizes at which the original is clean and not slow: grids are capped, pairs whole."""
     fresh = [w for w in large_workloads(contract, fixed) if all(w.sizes != known.sizes for known in contract.workloads)]
 
     def alone(workload: Workload) -> Contract:
@@ -94,8 +93,9 @@ def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workloa
 
 
 def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[tuple[Workload, tuple[str, ...]]]:
-    """Yields a workload for each side of a branch that the contract's own do not take, if the original is clean there;
-    with the conditions on that side, where its threads race without them.
+    """Yields a workload for each side of a branch that the contract's own do not take, if the original is clean there.
+
+    It comes with the conditions on that side, where the original's threads race without them.
     """
     known = [w.sizes for w in contract.workloads]
     for branch in contract.branches:
@@ -112,10 +112,10 @@ def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[tup
 
 
 def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[tuple[Sizes, tuple[str, ...]]]:
-    """Yields sizes on that side: what it is about beyond a block, the rest small; else those of a probe, and rounder
-    ones, with the conditions that these satisfy.
+    """Yields sizes on that side: those it is about beyond a block, the rest small; else a probe's, or rounder ones.
 
-    Just across, a row of 37 is one warp still, and what goes wrong among several is not seen.
+    Each comes with the conditions that it satisfies. Just across the branch, a row of 37 is still one warp, and an
+    error among several warps does not show.
     """
     wide = dict.fromkeys(names_in(side), _BEYOND_A_BLOCK)
     plain = [choose_sizes(limited, fixed, {**limited.workloads[0].sizes, **wide})]
@@ -130,8 +130,10 @@ def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[tuple[Size
 def _sound(
     tried: Iterator[tuple[Sizes, tuple[str, ...]]], contract: Contract, trials: Trials
 ) -> tuple[Sizes, tuple[str, ...]] | None:
-    """Returns the first sizes at which the original is clean; where threads race there, the first that satisfy a
-    condition and at which they do not, with that condition.
+    """Returns the first sizes at which the original is clean.
+
+    Where threads race there, it returns the first that satisfy a condition and at which they do not race, with that
+    condition.
     """
     clean = None
     for sizes, demands in tried:
@@ -157,7 +159,7 @@ class _Choice:
     fixed: Sizes
 
     def sizes(self, usual: list[Sizes]) -> tuple[Sizes, tuple[str, ...]] | None:
-        """The first sizes at which it is clean, else at which it starts; with the conditions they were chosen by."""
+        """Returns the first sizes at which it is clean, else at which it starts, with the conditions behind them."""
         second_best: tuple[Sizes, tuple[str, ...]] | None = None
         for sizes, demands in islice(self._candidates(usual), _MOST_SIZES):
             run = self.trials.exact(self.contract, sizes)
@@ -170,7 +172,7 @@ class _Choice:
         return second_best
 
     def unaided(self, usual: list[Sizes]) -> tuple[Sizes, tuple[str, ...]] | None:
-        """The first sizes at which it is clean, and leaves something, without the tensor that it asks for."""
+        """Returns the first sizes at which it is clean, and leaves something, without the tensor that it asks for."""
         for sizes in filter(None, (self._moderate(self.contract), *usual)):
             run = self.trials.exact(self.contract, sizes)
             leaves = any(t.written_end for t in run.touched) or self.contract.entry.kind is EntryKind.TORCH

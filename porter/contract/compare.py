@@ -73,12 +73,11 @@ def compare(
     computed_in: DType | None = None,
     largest_term: float = 0.0,
 ) -> Comparison:
-    """Returns whether `got` is as good an answer as `want`; `yardstick` is what the original gives where it rounds
-    otherwise.
+    """Returns whether `got` is as good an answer as `want`; `yardstick` is the original's when it rounds otherwise.
 
     `tolerance` None means the default of `want`'s element type. `computed_in` is the type of the original's arithmetic
-    where that is coarser: then its default tolerance holds, too. `largest_term` is the largest number that may have
-    gone into a sum that cancelled.
+    where that is coarser: then its default tolerance holds as well. `largest_term` is the largest number that may be
+    part of a sum that cancelled.
     """
     if got.dtype is not want.dtype or got.shape != want.shape:
         worst = f"got {got.dtype.value}{list(got.shape)}, want {want.dtype.value}{list(want.shape)}"
@@ -109,9 +108,9 @@ def _floats(tensor: TensorValue) -> NDArray[np.float64]:
 
 
 def _overflowed(got: NDArray[np.float64], want: NDArray[np.float64], near: float) -> NDArray[np.bool_]:
-    """The elements of at least `near` that `got` has as infinities of their sign, where some of `want` are infinite.
+    """Returns the elements of at least `near` that are infinities of the same sign in `got`, where `want` has some.
 
-    A running product is infinite from some place on: which one the order of its factors decides.
+    A running product is infinite from some place on, which depends on the order of its factors.
     """
     finite = np.isfinite(want)
     alike = finite & (np.abs(want) >= near) & np.isinf(got) & (np.sign(got) == np.sign(want))
@@ -132,7 +131,7 @@ def _compare_exactly(got: TensorValue, want: TensorValue) -> Comparison:
 
 
 def _allowed(want: NDArray[np.float64], tolerance: Tolerance, epsilon: float) -> NDArray[np.float64]:
-    """The absolute error each element may have, before the original's own."""
+    """Returns the absolute error each element may have, before the original's own."""
     magnitude = np.where(np.isfinite(want), np.abs(want), 0.0)
     return tolerance.atol * min(1.0, _peak(want)) + (tolerance.rtol + _ULPS * epsilon) * magnitude
 
@@ -152,7 +151,7 @@ def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDA
 
 
 def _peak(values: NDArray[np.float64]) -> float:
-    """The largest finite magnitude."""
+    """Returns the largest finite magnitude."""
     return float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
 
 

@@ -23,9 +23,9 @@ def conditions(
     expressed: Callable[[Node], Node],
     symbols: frozenset[str],
 ) -> tuple[str, ...]:
-    """Requirements of `function`, instantiated with `template`, on the symbols alone.
+    """Returns the requirements of `function`, instantiated with `template`, on the symbols alone.
 
-    `expressed` puts what host code writes in terms of the symbols.
+    `expressed` writes host code's expressions in the symbols.
     """
     values = {
         t.name: Number(int(given)) for t, given in zip(function.template, template, strict=False) if given.isdigit()
@@ -41,7 +41,7 @@ class _Conditions:
     symbols: frozenset[str]
 
     def texts(self) -> tuple[str, ...]:
-        """All of them that have a value and say something, in order."""
+        """Returns the texts of all that have a value and say something, in order."""
         stated = [self.expressed(r) for r in self.usage.requirements(self.function)]
         found = [n for n in stated if self._about(free_names(n)) and any(True for _ in comparisons(n))]
         found += [*self._even_shares(), *_exact_quotients(found), *self._starting_launches()]
@@ -52,7 +52,7 @@ class _Conditions:
         return bool(names) and names <= self.symbols
 
     def _starting_launches(self) -> Iterator[Node]:
-        """Blocks no larger than a device takes."""
+        """Yields conditions for blocks no larger than a device takes."""
         scope = Scope(self.usage, self.function)
         for launch in launches_in(self.usage, self.function):
             block = [self.expressed(n) for n in dimensions(scope, launch.block.text)]
@@ -63,7 +63,7 @@ class _Conditions:
                 yield Binary("<=", total, Number(_MAX_THREADS))
 
     def _even_shares(self) -> list[Node]:
-        """A size that host code divides by another is a multiple of it: a head is `hidden / heads` wide."""
+        """Yields that a size which host code divides by another is a multiple of it: a head has `hidden / heads`."""
         if self.function.space != "host":
             return []
         body = self.usage.body(self.function)

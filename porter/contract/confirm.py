@@ -1,4 +1,4 @@
-"""Draft → contract: run the original at a few sizes and let what it touches answer what its source leaves open.
+"""Turns a draft into a contract: runs the original at a few sizes, and lets what it touches answer open questions.
 
 Every run is of a watched executable, on allocations far larger than needed and at sizes that are different primes.
 1. `probe`: run at three sets of sizes; retry smaller where a launch cannot start, larger where an allocation was short.
@@ -43,7 +43,7 @@ _MOST_RUNS = 40  # until one reading of a draft is given up
 
 
 def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | None = None) -> Confirmation:
-    """Answer `contract`'s questions about extents, bounds and roles; `fixed` holds sizes the user chose."""
+    """Answers `contract`'s questions about extents, bounds and roles; `fixed` holds sizes the user chose."""
     if contract.entry.kind is EntryKind.PROGRAM:
         return Confirmation(contract, 0)
     given = {s: n for s, n in (fixed or {}).items() if s in contract.symbols}
@@ -63,10 +63,9 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
 
 
 def _learnt_elsewhere(contract: Contract, trials: Trials, given: Mapping[str, int]) -> Confirmation | None:
-    """Returns what is learnt at sizes that the user did not fix, held to those that he did; None where that is not
-    complete.
+    """Returns the contract learnt at free sizes, restricted to those that the user fixed; None where it is incomplete.
 
-    At one set of sizes an extent is any expression: who fixes all of them shall not know less than who fixes none.
+    At one set of sizes an extent may be any expression: fixing all sizes must not teach less than fixing none.
     """
     trials.trouble = ""
     free = _Confirmer(contract, trials, {}).confirmed()
@@ -79,7 +78,7 @@ def _learnt_elsewhere(contract: Contract, trials: Trials, given: Mapping[str, in
 def _typed(
     contract: Contract, found: Confirmation, trials: Trials, fixed: Mapping[str, int]
 ) -> tuple[Contract, Confirmation]:
-    """The draft with element types that host code takes, and what running it showed; both as given where none are."""
+    """Returns the draft with element types that host code takes, and what running it showed; else both unchanged."""
     pending, tried = [(contract, found.trouble)], {types(contract)}
     while pending:
         refused, trouble = pending.pop()
@@ -95,7 +94,7 @@ def _typed(
 
 
 def _complete(confirmation: Confirmation) -> bool:
-    """Returns whether nothing is left to ask and nothing broke, at sizes that the contract allows."""
+    """Returns whether no question is open and nothing broke, at sizes that the contract allows."""
     contract = confirmation.contract
     if confirmation.trouble or unknown_extents(contract) or unknown_bounds(contract):
         return False
@@ -103,7 +102,7 @@ def _complete(confirmation: Confirmation) -> bool:
 
 
 def _others(contract: Contract, trials: Trials, fixed: Mapping[str, int]) -> Iterator[_Confirmer]:
-    """Other readings of a draft: indices kept within what is known, extents alike that nobody said are."""
+    """Yields other readings of a draft: limited indices, extents that are equal though nothing says so."""
     for related in (contract, *relations(contract)):
         for kept_within in (False, True) if unknown_bounds(contract) else (False,):
             if not trials.are_many and (kept_within or related is not contract):
@@ -113,7 +112,7 @@ def _others(contract: Contract, trials: Trials, fixed: Mapping[str, int]) -> Ite
 
 @dataclass
 class _Confirmer:
-    """The contract as it is completed, and the runs that do it."""
+    """Completes a contract, and keeps the runs that it takes."""
 
     contract: Contract
     trials: Trials
@@ -125,7 +124,7 @@ class _Confirmer:
     takes_long: bool = False  # a probe at the usual sizes took long, or would: its only size multiplies itself
 
     def confirmed(self) -> Confirmation:
-        """The whole procedure."""
+        """Runs the whole procedure."""
         stated = self.contract.conditions
         torch = self.contract.entry.kind is EntryKind.TORCH
         asks = torch or unknown_extents(self.contract) or unknown_bounds(self.contract)
@@ -137,7 +136,7 @@ class _Confirmer:
         return self.settled(stated)
 
     def settled(self, stated: tuple[str, ...] = ()) -> Confirmation:
-        """Returns what holds of the workloads; conditions that are not `stated` were inferred."""
+        """Returns the contract that holds for the workloads; conditions that are not `stated` were inferred."""
         self._settle()
         if not self.trials.trouble:
             self._share_evenly()
@@ -147,9 +146,9 @@ class _Confirmer:
         return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred, mended=self.mended)
 
     def _start(self) -> bool:
-        """Make the first probes run at all: find shapes host code accepts, and sizes a launch can start with.
+        """Makes the first probes run at all: finds shapes host code accepts, and sizes a launch can start with.
 
-        What runs at two sets of sizes is taken; what runs at one only if nothing better is found.
+        A candidate that runs at two sets of sizes is taken; one that runs at one set only if nothing better is found.
         """
         second_best: Contract | None = None
         for conditions in ((), *divisibilities(self.contract)):
@@ -178,7 +177,7 @@ class _Confirmer:
         )
 
     def _starting(self, candidate: Contract, smaller: int) -> Contract | None:
-        """`candidate`, its torch tensors given the axes they are seen to lack, if it runs; else None."""
+        """Returns `candidate`, its torch tensors given the axes they are seen to lack, if it runs; else None."""
         sizes = probe_sizes(candidate, frozenset(), self.fixed, 0, smaller)
         if sizes is None:
             return None
@@ -191,7 +190,7 @@ class _Confirmer:
         return candidate if starts(run) else None
 
     def _learn(self) -> bool:
-        """Replace guessed shapes, bounds and roles by what probes show; False where too few of them run."""
+        """Replaces guessed shapes, bounds and roles by what probes show; False where too few of them run."""
         free = with_bounds_as_symbols(self.contract)
         probed = self._probed(self._within(free) if self.kept_within else free)
         if not probed.explained and selections(free):  # one choice may well be wrong where the others are not
@@ -208,7 +207,7 @@ class _Confirmer:
         return True
 
     def _within(self, free: Contract) -> Contract:
-        """`free` with the largest sizes for its bounds that leave no tensor of known extent."""
+        """Returns `free` with the largest sizes for its bounds that leave no tensor of known extent."""
         sizes = probe_sizes(self.contract, frozenset(), self.fixed, 0, 0)
         return with_bounds(free, largest_bounds(free, self.trials, sizes)) if sizes is not None else free
 
@@ -216,9 +215,7 @@ class _Confirmer:
         self.contract, self.apart, self.probed = probed.learned(), probed.apart, probed
 
     def _probed(self, contract: Contract, wanted: Container[str] = ()) -> Probed:
-        """Returns what runs at different sizes show; fewer runs where one of the extents that are `wanted` has no form
-        in those.
-        """
+        """Returns what runs at different sizes show; fewer runs where a `wanted` extent has no form in them."""
         probes: list[Probe] = []
         for attempt in range(_ATTEMPTS):
             probe = self._probe(contract, attempt)
@@ -231,9 +228,7 @@ class _Confirmer:
         return self._with(found, FALLING) if found.quotients else found
 
     def _with(self, found: Probed, attempt: int) -> Probed:
-        """`found` with one more run; without it where it explains less, as where only odd sizes are the original's to
-        take.
-        """
+        """Returns `found` with one more run; without it where it explains less, as where only odd sizes are allowed."""
         more = self._probe(found.contract, attempt)
         if more is None or any(more.sizes == p.sizes for p in found.probes):
             return found
@@ -241,9 +236,7 @@ class _Confirmer:
         return whole if whole.explained or not found.explained else found
 
     def _probe(self, contract: Contract, attempt: int) -> Probe | None:
-        """A run that touches nothing beyond its allocations, at the sizes wanted or, where these take long, smaller
-        ones.
-        """
+        """Makes a run that touches nothing beyond its allocations, at the wanted sizes or, if slow, smaller ones."""
         bounds = frozenset(contract.symbols) - set(self.contract.symbols)
         for smaller in (1, 2) if self.takes_long else (0, 1, 2):
             sizes = probe_sizes(contract, bounds, self.fixed, attempt, smaller)
@@ -256,7 +249,7 @@ class _Confirmer:
         return None
 
     def _regular(self, probed: Probed) -> Probed:
-        """Extents that stay unexplained may well be simple where sizes go together that nobody said do."""
+        """Explains extents by sizes that may go together though nothing says so."""
         formless = [name for name, f in probed.fits.items() if f is None]
         for change, suits in self._changes(probed):
             if self.trials.are_many:
@@ -268,7 +261,7 @@ class _Confirmer:
         return probed
 
     def _changes(self, probed: Probed) -> Iterator[tuple[Change, Callable[[Probed], bool]]]:
-        """A grid or number of its own may be a size that is known; the rest is for what has no form or is idle."""
+        """Yields changes: a grid or number of its own may be a known size; the rest is for extents without a form."""
         if not probed.explained:
             for own, size in own_grids(probed.contract):
                 yield partial(with_size, size=own, text=size), lambda found: found.explained
@@ -281,7 +274,7 @@ class _Confirmer:
     def _reconsider(self) -> bool:
         """Tries sizes that go together, and returns whether the contract holds up with some.
 
-        What breaks where extents are covered, never change or are ragged may hold with them.
+        A contract that breaks because extents are only covered, never change or are ragged may hold with them.
         """
         broken, probed, trouble = self.contract, self.probed, self.trials.trouble
         if probed is None or (probed.exact and not (probed.constants or probed.ragged)):
@@ -301,13 +294,13 @@ class _Confirmer:
         return False
 
     def _relax(self, stated: tuple[str, ...]) -> None:
-        """Drops conditions that only another choice of a selecting argument demands, because it uses whole vectors."""
+        """Drops conditions that only another choice of a selecting argument needs, because it uses whole vectors."""
         trial = with_workloads(replace(self.contract, conditions=stated), self.fixed)
         if self._holds(trial, self.trials.clean):
             self.contract = trial
 
     def _settle(self) -> None:
-        """Run the tiny and the odd workload on exact allocations; find the conditions that mend what breaks."""
+        """Runs the tiny and the odd workload on exact allocations; finds the conditions that prevent what breaks."""
         if not self.contract.workloads:
             return
         self.trials.trouble = ""
@@ -324,9 +317,9 @@ class _Confirmer:
                 return
 
     def _cover(self) -> None:
-        """A grid of its own size may leave elements that nobody writes; of others the first that leaves none is taken.
+        """Tries other grids: one of its own size may leave elements unwritten; takes the first that leaves none.
 
-        What nobody can reach, as the gaps between rows, is left by every grid.
+        Elements that no thread can reach, such as gaps between rows, stay unwritten with every grid.
         """
         if self.trials.are_many or not next(covering(self.contract), None) or self._is_written(self.contract):
             return
@@ -337,14 +330,14 @@ class _Confirmer:
                 return
 
     def _compare(self) -> None:
-        """Elements that are compared with indices are such, if the original is as clean with them."""
+        """Makes elements that are compared with indices hold indices, if the original is as clean with them."""
         trial, before = with_compared(self.contract), self.trials.trouble
         if trial is not self.contract and self._holds(trial, self.trials.clean):
             self.contract = trial
         self.trials.trouble = before
 
     def _is_written(self, contract: Contract) -> bool:
-        """Returns whether no workload leaves elements of outputs that nothing writes."""
+        """Returns whether every element of the outputs is written in some workload."""
         sizes = {tuple(w.sizes.items()): w.sizes for w in contract.workloads if not w.device_only}
         return not any(self.trials.unwritten(contract, own) for own in sizes.values())
 
@@ -357,14 +350,14 @@ class _Confirmer:
         return True
 
     def _keep_apart(self) -> None:
-        """Rows that threads write over each other, and would not if they were no wider than they lie apart, are not."""
+        """Keeps rows apart that threads write over each other, if they do not where rows are narrow enough."""
         if self.apart and not self._holds(self.contract, self.trials.ordered):
             trial = self._limited(*self.apart)
             if self._holds(trial, self.trials.ordered):
                 self.contract = trial
 
     def _share_evenly(self) -> None:
-        """Sizes that are divided, and break what is right where that comes out even, are multiples of them."""
+        """Makes divided sizes multiples of their divisors, if that prevents what breaks."""
         uneven = [w.sizes for w in self.contract.workloads if not shared_evenly(self.contract, w.sizes)]
         if all(self.trials.clean(self.contract, s) and self.trials.ordered(self.contract, s) for s in uneven):
             return
@@ -378,10 +371,10 @@ class _Confirmer:
         return with_workloads(limited, self.fixed)
 
     def _holds(self, contract: Contract, examined: Callable[[Contract, Mapping[str, int]], bool]) -> bool:
-        """Returns whether there are sizes to run, and what is `examined` holds at the tiny and the odd ones.
+        """Returns whether there are sizes to run, and `examined` holds at the tiny and the odd ones.
 
-        Host code that names the axes of each tensor apart may mean the same by two: of these one is the larger in both,
-        so they run at more rows, too, unless that takes too long.
+        Host code may have two names for one size, for axes of two tensors: one is the larger in both workloads, so they
+        run at more rows as well, unless that takes too long.
         """
         first, others = ([w.sizes for w in some] for some in (contract.workloads[:2], contract.workloads[2:]))
         apart = contract.entry.kind is EntryKind.TORCH and len(contract.tensors) > 1
@@ -394,7 +387,7 @@ class _Confirmer:
 
 
 def _is_squared(contract: Contract, sizes: Mapping[str, int], run: Run) -> bool:
-    """Returns whether a tensor has a multiple of the only size's square: what is a row elsewhere is a matrix here."""
+    """Returns whether a tensor has a multiple of the only size's square: a row elsewhere is a matrix here."""
     if len(sizes) != 1:
         return False
     (square,) = (size * size for size in sizes.values())

@@ -1,4 +1,4 @@
-"""The result of running a draft: the contract it became, and what it was restricted by."""
+"""Defines the result of running a draft: the contract it became, and its restrictions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from porter.contract.contract import Contract
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The contract as far as running could complete it, how many runs that took, and what broke where it did not.
+    """The contract as far as running could complete it, how many runs that took, and what broke.
 
     `inferred` are the conditions among the contract's that no source states: the original breaks without them, `mended`
     says how. `limits` are such conditions of single choices of what only selects. To run the original once on each

@@ -61,8 +61,9 @@ class Values(StrEnum):
 
 
 class Distribution(StrEnum):
-    """The ways in which a workload changes its inputs, as far as their `Values` allow. None makes negative what may not
-    be, except indices that a source is seen to ask about.
+    """The ways in which a workload changes its inputs, as far as their `Values` allow.
+
+    None makes a number negative that may not be, except indices that a source is seen to compare.
     """
 
     DECLARED = "declared"  # as the contract fills them
@@ -102,9 +103,9 @@ class TensorArg:
     """A tensor or pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED.
 
     `elements` are expressions, too: the values, in order, of an array of sizes that host code reads. Where a call does
-    not use all elements, as of a table in which it looks something up, `used` says how many it reads and writes.
-    One that is `optional` may be a null pointer: workloads give it as the scalar 0. Elements of structs and vectors
-    come in a `group` for each: what a caller hands over has no part of one.
+    not use all elements, such as those of a lookup table, `used` says how many it reads and writes. One that is
+    `optional` may be a null pointer: workloads give it as the scalar 0. Elements of structs and vectors come in groups
+    of `group`: callers never pass a part of one.
     """
 
     name: str
@@ -123,7 +124,7 @@ class TensorArg:
 class ScalarArg:
     """A scalar passed by value: `value` is a literal or an expression over the symbols.
 
-    `choices` are the values that the source tells apart where it only selects by them, `value` among them.
+    `choices` are the values that the source distinguishes, if it only selects by them, including `value`.
     """
 
     name: str
@@ -140,11 +141,11 @@ class Workload:
     """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream.
 
     `scalars` are arguments that have another value in it than in the contract, 0 for an optional tensor that is null;
-    `dtypes` tensors that have another element type in it; `distribution` is that of the inputs; `takes` is the side of
-    a branch that it was drafted for. `layouts` are inputs that are given as views, to the executor and the interpreter.
-    Of `axes` each input of a Python reference has more than the contract says, fewer where that is less than zero.
-    One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device. One that
-    `is_drawn` is of a single judgement, and no part of what a contract asks for.
+    `dtypes` are tensors that have another element type in it; `distribution` is that of the inputs; `takes` is the side
+    of a branch that it was drafted for. `layouts` are inputs that are given as views, to the executor and the
+    interpreter. Each input of a Python reference has `axes` more axes than the contract says, or fewer where that is
+    negative. A workload that is `device_only` is too large for the CPU: it is neither made nor run without a device.
+    One that `is_drawn` belongs to a single judgement, and is no part of the contract.
     """
 
     name: str
@@ -163,7 +164,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """`|got - want| <= atol + rtol * |want|`, on top of what the original itself is seen to lose."""
+    """`|got - want| <= atol + rtol * |want|`, on top of the error that the original itself is seen to make."""
 
     rtol: float
     atol: float
@@ -180,13 +181,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Contract:
-    """One operator. `conditions` are expressions over the symbols that every workload must satisfy (`n % 4 == 0`),
-    `branches` those by which host code chooses what it launches (`n > 1024`), `shares` those by which sizes that code
-    divides by others come out even (`channels % groups == 0`), which hold where the original needs them alone.
+    """One operator.
 
-    `tolerance` maps each float dtype among the tensors to its bound; integers compare exactly.
-    An argument list is in call order; that of a PROGRAM has numbers, the words behind its name. `reference` is the file
-    with the right answers, relative to the contract's own.
+    `conditions` are expressions over the symbols that every workload must satisfy (`n % 4 == 0`), `branches` those by
+    which host code chooses what it launches (`n > 1024`), `shares` those by which divisions of sizes come out even
+    (`channels % groups == 0`), which only hold where the original needs them.
+
+    `tolerance` maps each float dtype among the tensors to its bound; integers compare exactly. An argument list is in
+    call order; that of a PROGRAM has numbers, the words behind its name. `reference` is the file with the right
+    answers, relative to the contract's own.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Grids that cover what a kernel writes: a number of blocks that nothing else names is no size of the operator.
+"""Finds grids that cover what a kernel writes: a number of blocks that nothing else names is not an operator's size.
 
 A kernel whose guard compares rows with `B * T` writes no more of them than its grid has warps for. With a grid of its
 own size the rest of its output is memory that nobody wrote, and nothing is known of it.
@@ -18,10 +18,10 @@ _AXES = 2  # of a grid over a matrix
 
 
 def covering(contract: Contract) -> Iterator[Contract]:
-    """Yields `contract` with a grid for all that an output holds in place of sizes that the grid alone has.
+    """Yields `contract` with a grid for all elements of an output, in place of sizes that only the grid has.
 
-    Of one axis a block for each row comes first, then as many threads as there are elements, then a block for each
-    element; of two axes a thread for each element of a matrix, either way round.
+    For a grid of one axis, a block for each row comes first, then as many threads as there are elements, then a block
+    for each element; for two axes a thread for each element of a matrix, either way round.
     """
     idle = _idle(contract)
     output = next((tensor for tensor in contract.tensors if tensor.role is not Role.IN), None)

@@ -1,4 +1,4 @@
-"""Resolves the types that a program's functions are declared with: the one answer that contracts are drafted from."""
+"""Resolves the types that a program's functions are declared with: contracts are drafted from these alone."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class DeclaredTypes:
     _followed: dict[_Key, CType] = field(default_factory=dict)
 
     def of(self, param: Param, function: Function, arguments: tuple[str, ...] = ()) -> CType:
-        """The type of a parameter of `function`, instantiated with `arguments`.
+        """Returns the type of a parameter of `function`, instantiated with `arguments`.
 
-        What depends on a parameter of a template without an argument stays as it is written.
+        A type that depends on a template's parameter without an argument stays as it is written.
         """
         given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
         open_ = {t.name for t in function.template} - given.keys()
@@ -49,7 +49,7 @@ class DeclaredTypes:
         return self.followed(param.type, function.scope, given)
 
     def followed(self, written: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING) -> CType:
-        """`written` with the base and the pointers of what it names within `scope`; as it is where that is not known.
+        """Returns `written` with base and pointers of the type it names in `scope`; unchanged where that is unknown.
 
         `given` are the arguments of the template around it.
         """
@@ -74,18 +74,19 @@ class DeclaredTypes:
         return replace(written, base=base, pointers=written.pointers + found.pointers, const=const)
 
     def members(self, kind: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING) -> Members | None:
-        """The members of a value of the type `kind` of the program, inherited ones first; its class may be the instance
-        of a template.
+        """Returns the members of a value of the program's type `kind`, inherited ones first.
 
-        None where a member cannot be set by who has made a value without arguments, or the class is not known.
+        The class may be an instance of a template. None where a member cannot be set after making a value without
+        arguments, or the class is not known.
         """
         found = self._class(kind, scope, given)
         inside = self._members(found) if found is not None and not found.pointers else None
         return tuple(inside) if inside and len({member.name for member in inside}) == len(inside) else None
 
     def alignment_bytes(self, kind: CType, scope: tuple[str, ...]) -> int | None:
-        """Returns what the class `kind` says that its addresses are multiples of: 1 where it says nothing, None where
-        the number is not known.
+        """Returns the alignment that the class `kind` states.
+
+        It is 1 where the class states none, None where the number is not known.
         """
         found = self._class(kind, scope, _NOTHING)
         definition = next(self._types.definitions(found.name, found.arguments), None) if found is not None else None
@@ -108,13 +109,13 @@ class DeclaredTypes:
         yield from (f.body for f in found)
 
     def _class(self, kind: CType, scope: tuple[str, ...], given: Mapping[str, str]) -> TypeName | None:
-        """The class that `kind` is within `scope`; None where it is not known, or none of the program."""
+        """Returns the class that `kind` is within `scope`; None where it is not known, or not the program's."""
         types = self._types
         read = types.read(kind.base) if any(word in self._declared for word in _WORD.findall(kind.base)) else None
         return types.resolved(read, scope, {n: types.argument(text) for n, text in given.items()}) if read else None
 
     def _members(self, kind: TypeName, depth: int = 0) -> list[Variable] | None:
-        """The members of a class, their types seen from outside of it, those of its bases in front."""
+        """Returns the members of a class, their types seen from outside of it, after those of its bases."""
         definition = next(self._types.definitions(kind.name, kind.arguments), None)
         if definition is None or depth > _MOST_BASES:
             return None
@@ -132,12 +133,12 @@ class DeclaredTypes:
         return found + [replace(f, type=self._types.resolved(f.type, scope, bound) or f.type) for f in own]
 
     def extent(self, node: Expression | None) -> int | None:
-        """The extent of an array that is a number, or a constant of the program; None for any other."""
+        """Returns the extent of an array that is a number, or a constant of the program; None for any other."""
         return self._types.number(node)
 
     @cached_property
     def words(self) -> Mapping[str, str]:
-        """The aliases of arithmetic types outside of classes, each with a name of that type that is one word."""
+        """The aliases of arithmetic types outside of classes, each with a one-word name of that type."""
         if not any(_ALIAS.search(text) for text in self._texts):
             return {}
         names = dict.fromkeys(a.name for a in self._types.unit.aliases if not a.template and a.name not in SPELLINGS)
@@ -163,14 +164,16 @@ class DeclaredTypes:
 
 
 def _base(found: TypeName, written: CType) -> str:
-    """The base of the type that was `found`: an alias of an instance of a template (`typedef Accessor<float, 4> A`) is
-    that instance, while one that is written with arguments of its own stays as it is.
+    """Returns the base of the type that was `found`.
+
+    An alias of an instance of a template (`typedef Accessor<float, 4> A`) is that instance, while a type that is
+    written with arguments of its own stays as it is.
     """
     return written.base if found.arguments and "<" in written.base else instance(found) or written.base
 
 
 def instance(found: TypeName) -> str:
-    """The text of a type without its pointers, with the arguments of a template; empty where one has no text."""
+    """Returns the text of a type without its pointers, with the arguments of a template; empty where there is none."""
     if not found.arguments:
         return found.name
     arguments = [_argument(argument) for argument in found.arguments]
@@ -178,7 +181,7 @@ def instance(found: TypeName) -> str:
 
 
 def _argument(argument: TypeName | Expression) -> str:
-    """The text of a template's argument; empty where it is neither a plain type nor a number."""
+    """Returns the text of a template's argument; empty where it is neither a plain type nor a number."""
     if isinstance(argument, Literal) and isinstance(argument.value, int):
         return str(argument.value)
     if isinstance(argument, TypeName) and not argument.arguments:

@@ -1,4 +1,4 @@
-"""The types that a dispatch gives to the templates of the kernels launched within: `kernel<scalar_t><<<...>>>(...)`."""
+"""Reads the types that a dispatch gives to kernels launched within it: `kernel<scalar_t><<<...>>>(...)`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POINTER_TO = re.compile(
 
 
 def dispatched_arguments(usage: Usage, kernel: Function) -> Mapping[str, str]:
-    """The type parameters of `kernel` that a launch gives a name which a dispatch around it means, each with a type.
+    """Returns the type parameters of `kernel` that a launch fills by a name of a dispatch around it, with types.
 
     Of several types it is float where that is one of them, else the first.
     """
@@ -29,7 +29,7 @@ def dispatched_arguments(usage: Usage, kernel: Function) -> Mapping[str, str]:
 
 
 def _named(kernel: Function, launch: Launch) -> Iterator[tuple[str, str]]:
-    """Each type parameter with the name that `launch` gives it: as an argument, else by what a pointer points to."""
+    """Returns each type parameter with its name in `launch`: of an argument, else of what a pointer points to."""
     types = {t.name for t in kernel.template if t.kind.startswith("typename")}
     for parameter, given in zip(kernel.template, launch.template_args, strict=False):
         if parameter.name in types:

@@ -1,7 +1,7 @@
-"""Changes the numbers that `Values` give a tensor as a distribution asks; rows are those of the tensor's last axis.
+"""Changes a tensor's numbers as a distribution asks; rows are those of the tensor's last axis.
 
-Signs, and that a probability stays one, are part of what an operator is told: only NORMAL values, which may be
-anything, are replaced by others; of the rest those that are there are rearranged.
+An operator may rely on signs, and on probabilities: only NORMAL values, which may be anything, are replaced; all others
+are only rearranged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 
 
 def distributed(values: Floats, words: NDArray[np.uint64], tensor: TensorArg, row: int, kind: Distribution) -> Floats:
-    """`values` of `tensor`, in rows of `row`, as `kind` has them; `words` are as many random numbers."""
+    """Returns `values` of `tensor`, in rows of `row`, distributed as `kind`; `words` are as many random numbers."""
     if not values.size or kind is Distribution.DECLARED:
         return values
     rows, chance = values.reshape(-1, row), words.reshape(-1, row)
@@ -63,7 +63,7 @@ def distributed(values: Floats, words: NDArray[np.uint64], tensor: TensorArg, ro
 
 
 def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Distribution) -> Floats:
-    """Floats that may be anything."""
+    """Returns floats that may be anything."""
     match kind:
         case Distribution.UNIFORM:
             return np.asarray((chance >> np.uint64(40)) / float(1 << 24))
@@ -95,7 +95,7 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
 
 
 def with_large_ends(values: Floats, shape: tuple[int, ...]) -> Floats:
-    """`values` of a tensor with the last of each axis eight times as large; an axis of one element has no end."""
+    """Returns `values` with the last of each axis eight times as large; an axis of one element has no end."""
     ends = np.zeros(shape, np.bool_)
     for axis, extent in enumerate(shape):
         if extent > 1:
@@ -109,7 +109,7 @@ def _places_from_top(rows: Floats) -> NDArray[np.int64]:
 
 
 def _factors(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
-    """Numbers around a half, one and two with the signs of `rows`: any two neighbours multiply to almost one."""
+    """Returns numbers around a half, one and two with the signs of `rows`: neighbours multiply to almost one."""
     exponents = np.array([-1.0, 0.0, 0.0, 1.0])[(chance >> np.uint64(11)) % np.uint64(4)]
     exponents[:, 1::2] = -exponents[:, : 2 * (rows.shape[1] // 2) : 2]
     fractions = (chance >> np.uint64(40)) / float(1 << 24) - 0.5
@@ -117,7 +117,7 @@ def _factors(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
 
 
 def _sure(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
-    """Probabilities of which a sixth is 0 and a sixth 1."""
+    """Returns probabilities, a sixth of which are 0 and a sixth 1."""
     drawn = (chance >> np.uint64(11)) % np.uint64(6)
     return np.where(drawn == 0, 0.0, np.where(drawn == 1, 1.0, rows))
 
@@ -125,9 +125,9 @@ def _sure(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
 def beyond(
     values: Floats | NDArray[np.int64], chance: NDArray[np.uint64], tensor: TensorArg, index: int
 ) -> Floats | NDArray[np.int64]:
-    """`values` of `tensor`; of indices half, the first and the last are `index`, where their type has such a number.
+    """Returns `values` of `tensor`; half of its indices, the first and last too, are `index`, if their type has it.
 
-    What is read there unasked lies beyond an end of what they index.
+    A careless read at such an index lies beyond an end of the indexed tensor.
     """
     if tensor.values is not Values.INDEX or tensor.dtype.is_float:
         return values
@@ -138,7 +138,7 @@ def beyond(
 
 
 def _in_some(rows: Floats, chance: NDArray[np.uint64], specials: tuple[float, ...]) -> Floats:
-    """`rows` with one special value in one after the other, and none in those between."""
+    """Puts one special value into one row after the other; leaves rows in between without any."""
     given = rows.copy()
     for turn, special in enumerate(specials):
         chosen = np.arange(len(rows)) % (len(specials) + 1) == turn
@@ -147,7 +147,7 @@ def _in_some(rows: Floats, chance: NDArray[np.uint64], specials: tuple[float, ..
 
 
 def _one(chance: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """One place in each row."""
+    """Returns one place in each row."""
     return np.asarray(np.arange(chance.shape[1]) == chance.argmax(axis=1)[:, None])
 
 

@@ -1,9 +1,9 @@
-"""Program → contracts: what the source says about how its operators are called, and questions about the rest.
+"""Drafts contracts of a program: what the source says about how its operators are called, and questions about the rest.
 
 One contract for each entry (`entries.py`). Torch tensors get ranks and extents from host code (`tensors.py`), sizes
 passed by value become symbols (`scalars.py`), roles and indices come from what kernels do (`usage.py`), a bare kernel
-gets a launch (`launch.py`). What a raw pointer spans is rarely written down anywhere: it is drafted as the product of
-all symbols with a question, which running the kernel answers (`confirm.py`).
+gets a launch (`launch.py`). The extent behind a raw pointer is rarely written down anywhere: it is drafted as the
+product of all symbols with a question, which running the kernel answers (`confirm.py`).
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ def draft(
     whole_program: bool = True,
     headers: tuple[Source, ...] = (),
 ) -> tuple[Contract, ...]:
-    """A contract for each entry of `program`, or for those that reach `kernels`.
+    """Returns a contract for each entry of `program`, or for those that reach `kernels`.
 
     `whole_program` False looks past `main` at the launchers and kernels behind it: for a program that is too large to
     be emulated. `headers` are the local files it includes: they may name its types. `sizes` fixes symbols the user has
-    chosen. Raises `UsageError` for a name that is no kernel, or no size of any entry, launcher or kernel.
+    chosen. Raises `UsageError` for a name that is not a kernel, or not a size of any entry, launcher or kernel.
     """
     usage = Usage(program, headers)
     drafted = draft_each(usage, entries(usage, kernels, whole_program=whole_program), sizes)
@@ -96,13 +96,13 @@ def draft(
 def draft_each(
     usage: Usage, functions: Iterable[Function], sizes: Mapping[str, int] | None = None
 ) -> tuple[Contract, ...]:
-    """A contract for each of `functions` as an entry of its own: a kernel gets a launch though others launch it."""
+    """Returns a contract for each of `functions` as an entry of its own: a kernel gets a launch in any case."""
     chosen = dict(sizes or {})
     return tuple(_distinct([_Drafter(usage, function).contract(chosen) for function in functions]))
 
 
 def _distinct(contracts: list[Contract]) -> list[Contract]:
-    """Overloads share a name; their contracts are numbered from the second on."""
+    """Numbers the contracts of overloads, which share a name, from the second on."""
     seen: dict[str, int] = {}
     named: list[Contract] = []
     for contract in contracts:
@@ -113,7 +113,7 @@ def _distinct(contracts: list[Contract]) -> list[Contract]:
 
 
 class _Drafter:
-    """One entry."""
+    """Drafts the contract of one entry."""
 
     def __init__(self, usage: Usage, function: Function) -> None:
         self.usage = usage
@@ -129,7 +129,7 @@ class _Drafter:
         self.guessed = 0  # parameters so far that are floats of which nothing is known
 
     def contract(self, sizes: Mapping[str, int]) -> Contract:
-        """The drafted contract, with workloads where sizes satisfying its conditions were found."""
+        """Returns the drafted contract, with workloads where sizes satisfying its conditions were found."""
         kind = self._kind()
         if kind is EntryKind.PROGRAM:
             return self._contract(kind, program_arguments(self.usage, self.function), (), None)
@@ -162,7 +162,7 @@ class _Drafter:
         return self.extents.expressed(self.scope.resolve(node), self.aliases)
 
     def _planes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The sizes of tensors of which host code says no more than the count, with what kernels take them apart by."""
+        """Returns the sizes of tensors of which only the count is said, with the axes that kernels take apart."""
         counted = {f.counted for f in self.extents.facts.values() if f.counted}
         for found in planes(self.usage, self.function) if counted else ():
             count, *axes = (render(self._expressed(node)) for node in (found.count, *found.axes))
@@ -195,7 +195,7 @@ class _Drafter:
         )
 
     def _shares(self) -> Iterator[str]:
-        """The conditions by which sizes that code divides by others come out even."""
+        """Returns the conditions by which sizes that code divides by others come out even."""
         found = shares(self.usage, self.function)
         told = (
             replace(share, whole=self._expressed(share.whole), divisor=self._expressed(share.divisor))
@@ -204,18 +204,18 @@ class _Drafter:
         return evenly(told, frozenset(self.symbols))
 
     def _instance(self, arguments: tuple[Argument, ...]) -> Instance:
-        """The entry with the type that dispatching macros give its first tensor of floats."""
+        """Returns the entry with the type that dispatching macros give its first tensor of floats."""
         floats = [a.dtype.bytes for a in arguments if isinstance(a, TensorArg) and a.dtype.is_float]
         return Instance(self.usage, self.function, {}, {"scalar_t": floats[0]} if floats else {})
 
     def _arguments(self) -> tuple[Argument, ...]:
-        """The arguments in call order: of a struct that is passed by value those of its fields."""
+        """Returns the arguments in call order: for a struct passed by value those of its fields."""
         function, given = self.function, self.template
         handed = ((i, p, self.usage.records.fields(function, p, given)) for i, p in enumerate(function.params))
         return tuple(self._argument(field, i) for i, param, inner in handed for field in inner or (param,))
 
     def _launched(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-        """`arguments` with values for the extents of launches among them, and a question about those of type `dim3`."""
+        """Returns `arguments` with values for the extents of launches among them, and a question about `dim3` ones."""
         parameters = LaunchParameters(self.usage, self.function)
         if parameters.triples:
             self.questions.append(extents_question(self.function.qualified))
@@ -250,7 +250,7 @@ class _Drafter:
         return found
 
     def _sized(self, param: Param) -> Argument | None:
-        """An array of sizes that host code reads, or a number about one."""
+        """Returns an array of sizes that host code reads, or a number about one."""
         for sizes in self.size_lists:
             if param.name == sizes.name:
                 self.symbols.extend(sizes.symbols)
@@ -261,7 +261,7 @@ class _Drafter:
         return None
 
     def _tensor(self, param: Param) -> TensorArg:
-        """A tensor or pointer; its shape stays empty where only running the kernel will tell."""
+        """Returns a tensor or pointer; its shape stays empty where only running the kernel will tell."""
         optional = is_optional(self.usage, self.function, param)
         if optional and self._is_object(param):
             return TensorArg(param.name, Role.IN, DType.UINT8, ("1",), Values.NULL)
@@ -303,7 +303,7 @@ class _Drafter:
         return found or DType.FLOAT32
 
     def _dispatched(self) -> DType:
-        """float32, unless the entry's dispatch macros leave it out."""
+        """Returns float32, unless the entry's dispatch macros leave it out."""
         types = [t for name in self.usage.dispatched(self.function) if (t := element_type(name)) is not None]
         return types[0] if types and DType.FLOAT32 not in types else DType.FLOAT32
 
@@ -321,12 +321,12 @@ class _Drafter:
         return Values.INDEX, bound or "1"
 
     def _equal(self, use: Use) -> str:
-        """Returns below what the indices lie that values are compared with; empty where they are compared with none."""
+        """Returns the limit of indices that values are compared with; empty where they are not compared with any."""
         found = (quietly(text) for text in use.equals)
         return next((render(self._expressed(node)) for node in found if node is not None), "")
 
     def _placed(self, tensor: TensorArg) -> TensorArg:
-        """`tensor` with the widest shape that can be meant where the source names none, and the question about it."""
+        """Returns `tensor` with its widest possible shape, where the source names none, and the question about it."""
         known = not tensor.bound or tensor.bound in self.symbols or tensor.bound.isdigit()
         bound = tensor.bound if known else "1"
         if tensor.values is Values.NORMAL:

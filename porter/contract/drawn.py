@@ -1,8 +1,8 @@
-"""A large tensor holds a pool of elements, and behind it elements drawn from the pool, each by itself.
+"""Fills a large tensor with a pool of elements, and behind it elements drawn from the pool, each by itself.
 
-To make all of a tensor of gigabytes takes minutes, and a pool that repeats can be read once and its answer written many
-times. Here nothing repeats: who reads the tensor reads all of it. To know what was drawn is of no use, since scattered
-elements take longer to fetch than those of a tensor that is read in order. On devices `native/draw.cu` does the same.
+Making all of a tensor of gigabytes takes minutes, and a pool that repeats can be read once and its answer written many
+times. Here nothing repeats: a candidate has to read all of the tensor. Knowing what was drawn is useless, since
+fetching scattered elements takes longer than reading a tensor in order. On devices `native/draw.cu` does the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STEP, _FIRST, _SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1
 
 
 def key_of(pool: bytes) -> int:
-    """The 64 bits that decide what is drawn from a pool of these bytes: whoever has the pool draws the same."""
+    """Returns the 64 bits that decide what is drawn from a pool of these bytes: equal pools give equal draws."""
     return int.from_bytes(blake2b(pool, digest_size=8).digest(), "little")
 
 
@@ -36,7 +36,7 @@ def drawn(pool: int, begin: int, end: int, key: int) -> NDArray[np.int64]:
 
 
 def extended(pool: NDArray[Number], count: int) -> NDArray[Number]:
-    """`count` elements, the first of which are `pool`."""
+    """Returns `count` elements, the first of which are `pool`."""
     key = key_of(pool.tobytes())
     whole = np.empty(count, pool.dtype)
     whole[: pool.size] = pool

@@ -1,4 +1,4 @@
-"""Element types shared by contracts, the executor and comparison, as numpy sees them."""
+"""Defines the element types shared by contracts, the executor and comparison, as numpy sees them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class DType(StrEnum):
 
     @property
     def bytes(self) -> int:
-        """Size of one element in bytes."""
+        """The size of one element in bytes."""
         return self.storage.itemsize
 
     @property
     def epsilon(self) -> float:
-        """Distance from 1 to the next value; 0 for integers and bool."""
+        """The distance from 1 to the next value; 0 for integers and bool."""
         return 2.0 ** -_MANTISSA_BITS[self] if self.is_float else 0.0
 
 
@@ -58,7 +58,7 @@ _FLOAT8_NAN = 0x7F
 
 
 def encode(values: NDArray[np.float64] | NDArray[np.int64], dtype: DType) -> NDArray[np.generic]:
-    """`values` rounded to nearest-even in `dtype`, as raw storage; 8-bit floats end at their largest finite value."""
+    """Returns `values` rounded to nearest-even in `dtype`, as raw storage; 8-bit floats end at their largest one."""
     if dtype in (DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2):
         return _encode_float8(np.asarray(values, np.float64), _float8_values(dtype))
     if dtype is not DType.BFLOAT16:
@@ -70,7 +70,7 @@ def encode(values: NDArray[np.float64] | NDArray[np.int64], dtype: DType) -> NDA
 
 
 def decode(storage: NDArray[np.generic], dtype: DType) -> NDArray[np.float64] | NDArray[np.int64]:
-    """Raw storage as float64, or as int64 for integers and bool."""
+    """Returns raw storage as float64, or as int64 for integers and bool."""
     with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
         if dtype is DType.BFLOAT16:
             return (storage.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
@@ -84,9 +84,7 @@ def decode(storage: NDArray[np.generic], dtype: DType) -> NDArray[np.float64] | 
 
 
 def _float8_values(dtype: DType) -> NDArray[np.float64]:
-    """Returns what the 128 codes without a sign stand for; E4M3FN has no infinity and one NaN, E5M2 is as IEEE 754
-    would.
-    """
+    """Returns the values of the 128 codes without a sign; E4M3FN has no infinity and one NaN, E5M2 is like IEEE."""
     bits = _MANTISSA_BITS[dtype]
     codes = np.arange(_FLOAT8_SIGN)
     exponents, fractions = codes >> bits, (codes & ((1 << bits) - 1)) / (1 << bits)

@@ -1,4 +1,4 @@
-"""C++ types as element types."""
+"""Translates C++ types to element types."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TORCH_NAME = re.compile(r"\bk([A-Z]\w*)|ScalarType::(\w+)")
 
 
 def element_type(base: str) -> DType | None:
-    """The element type behind a pointer to `base`, the scalar for a vector type; None for other names."""
+    """Returns the element type behind a pointer to `base`, the scalar for a vector type; None for other names."""
     plain = " ".join(unqualified(w) for w in base.split() if w not in ("const", "volatile", "struct"))
     if plain in _OTHERS:
         return _OTHERS[plain]
@@ -50,12 +50,12 @@ def element_type(base: str) -> DType | None:
 
 
 def _vector_element(stem: str) -> str:
-    """The type of the elements of `uint4` and `longlong2`, by the stem of their names."""
+    """Returns the element type of `uint4` and `longlong2`, by the stem of their names."""
     return {"longlong": "long long", "ulonglong": "unsigned long long"}.get(stem, stem)
 
 
 def torch_type(text: str) -> DType | None:
-    """The first element type torch code names: `torch::kFloat32`, `at::ScalarType::Half`."""
+    """Returns the first element type torch code names: `torch::kFloat32`, `at::ScalarType::Half`."""
     for match in _TORCH_NAME.finditer(text):
         found = _TORCH.get(match.group(1) or match.group(2))
         if found is not None:

@@ -11,10 +11,10 @@ from porter.source.qualified import unqualified
 
 
 def entries(usage: Usage, kernels: tuple[str, ...], *, whole_program: bool = True) -> tuple[Function, ...]:
-    """`main`, else the host functions that launch and are not called by another one; then kernels none of them reach.
+    """Returns `main`, else host functions that launch and that no other one calls; then kernels none of them reach.
 
     `kernels` keeps the entries that reach one of these, and adds each that no entry reaches. Raises `UsageError` for a
-    name that is no kernel.
+    name that is not a kernel.
     """
     program = usage.program
     wanted = [_kernel(program, name) for name in kernels]
@@ -28,14 +28,14 @@ def entries(usage: Usage, kernels: tuple[str, ...], *, whole_program: bool = Tru
 
 
 def kernels_behind(usage: Usage, entry: str) -> tuple[Function, ...]:
-    """The kernels, of the file or its headers, that the host function `entry`, by its qualified name, leads to."""
+    """Returns the kernels, of the file or its headers, that the host function `entry` leads to (its qualified name)."""
     reached = {k for f in usage.program.host_functions if f.qualified == entry for k in reach(usage, f)}
     kernels = (*usage.program.kernels, *usage.header_kernels)
     return tuple(k for k in kernels if k in reached and not _called_by_kernel(usage, k))
 
 
 def launching(usage: Usage, kernel: str) -> tuple[Function, ...]:
-    """The host functions, `main` apart, that lead to `kernel`, by its qualified name."""
+    """Returns the host functions, `main` apart, that lead to `kernel`, by its qualified name."""
     included = any(k.qualified == kernel for k in usage.header_kernels)
     every = (*usage.program.host_functions, *(usage.header_hosts if included else ()))
     hosts = (f for f in every if f.qualified != "main")
@@ -43,9 +43,9 @@ def launching(usage: Usage, kernel: str) -> tuple[Function, ...]:
 
 
 def _included(usage: Usage) -> tuple[Function, ...]:
-    """The kernels of headers that the file's host code leads to: they are the file's as much as its own.
+    """Returns the kernels of headers that the file's host code leads to: they count as the file's own.
 
-    All of them are where the file defines nothing that runs on the device or leads there, but includes it.
+    All of them count where the file only includes its device code and the code that leads there.
     """
     reached = {k for f in usage.program.host_functions for k in reach(usage, f)}
     forwards = not (usage.program.kernels or reached or usage.program.launches)
@@ -66,15 +66,16 @@ def _hosts(usage: Usage) -> tuple[Function, ...]:
 
 
 def _parts(usage: Usage) -> tuple[Function, ...]:
-    """Returns what is called from outside where no whole program is: bound functions, else launchers."""
+    """Returns the functions called from outside where there is no whole program: bound functions, else launchers."""
     bound = {unqualified(b.function) for b in usage.program.bindings}
     exported = tuple(f for f in usage.program.host_functions if f.name in bound and _leads(usage, f))
     return tuple(dict.fromkeys(part for f in exported or _launchers(usage) for part in _callable(usage, f)))
 
 
 def _launchers(usage: Usage, within: frozenset[Function] | None = None) -> tuple[Function, ...]:
-    """Host functions, those `within` alone where that is said, that lead to a launch and are called by no other that
-    does; no members, which need an object.
+    """Returns host functions, only those `within` if given, that lead to a launch and that no other such one calls.
+
+    Members are left out, since they need an object.
     """
     hosts = [f for f in usage.program.host_functions if f.name != "main" and not f.is_macro]
     leading = [f for f in hosts if (within is None or f in within) and _gives(usage, f) and _leads(usage, f)]
@@ -83,8 +84,9 @@ def _launchers(usage: Usage, within: frozenset[Function] | None = None) -> tuple
 
 
 def _callable(usage: Usage, function: Function) -> tuple[Function, ...]:
-    """`function`; the launchers that it calls where it takes objects and they do not: an operator of a library takes
-    its tensors apart and hands pointers and sizes on.
+    """Returns `function`, or the launchers that it calls if it takes objects and they do not.
+
+    An operator of a library takes its tensors apart and passes pointers and sizes on.
     """
     if not takes_objects(usage, function):
         return (function,)
@@ -93,14 +95,15 @@ def _callable(usage: Usage, function: Function) -> tuple[Function, ...]:
 
 
 def left_out(usage: Usage, entry: str) -> tuple[Function, ...]:
-    """The host functions that take objects, in whose place the host function `entry`, by its qualified name, is one."""
+    """Returns the host functions that take objects, and for which the host function `entry` stands."""
     outer = (f for f in _launchers(usage) if f.qualified != entry and takes_objects(usage, f))
     return tuple(f for f in outer if any(part.qualified == entry for part in _callable(usage, f)))
 
 
 def _gives(usage: Usage, function: Function) -> bool:
-    """Returns whether a call leaves something that could be compared: a benchmark without arguments keeps all to
-    itself, and so does a part of a program that is handed its words.
+    """Returns whether a call leaves something that can be compared.
+
+    A benchmark without arguments keeps everything to itself, and so does a part of a program that gets its words.
     """
     handed = [field for p in function.params for field in usage.records.fields(function, p) or (p,)]
     types = [usage.types.of(p, function) for p in handed]
@@ -110,14 +113,14 @@ def _gives(usage: Usage, function: Function) -> bool:
 
 
 def reach(usage: Usage, function: Function) -> frozenset[Function]:
-    """The kernels launched by `function` and by the host functions it calls; a kernel reaches itself."""
+    """Returns the kernels launched by `function` and by the host functions it calls; a kernel reaches itself."""
     names = {n for f in usage.called_hosts(function) for n in usage.body(f).names}
     itself = {function} if function.space == "global" else set[Function]()
     return frozenset(itself | {k for k in (*usage.program.kernels, *usage.header_kernels) if k.name in names})
 
 
 def _leads(usage: Usage, function: Function) -> bool:
-    """Returns whether `function` comes to a launch; the kernel may stand in a header."""
+    """Returns whether `function` leads to a launch; the kernel may stand in a header."""
     return any(usage.body(f).launches for f in usage.called_hosts(function)) or bool(reach(usage, function))
 
 

@@ -1,4 +1,4 @@
-"""The types that sources enumerate, and their values: what a parameter of such a type may be."""
+"""Reads the types that sources enumerate, and their values: the possible values of a parameter of such a type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNT = re.compile(r"(?i)k?num_?[a-z_]*|[a-z_]*count")
 
 
 def enumerations(texts: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
-    """The values of each `enum` by its name, or by that which `typedef enum {...} Name` gives it, each value once."""
+    """Returns the values of each `enum` by its name, or the name in `typedef enum {...} Name`, each value once."""
     found: dict[str, tuple[int, ...]] = {}
     for text in (text for text in texts if "enum" in text):
         words = significant(tokens(text))
@@ -26,7 +26,7 @@ def enumerations(texts: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
 
 
 def enumerated(text: str) -> Mapping[str, int]:
-    """The numbers that the enumerators of `text` stand for, by their own names and behind that of their type."""
+    """Returns the numbers of the enumerators of `text`, by their own names and by names with their type in front."""
     found: dict[str, int] = {}
     words = significant(tokens(text)) if "enum" in text else []
     for i, word in enumerate(words):
@@ -39,7 +39,7 @@ def enumerated(text: str) -> Mapping[str, int]:
 
 
 def _values(named: Mapping[str, str]) -> tuple[int, ...]:
-    """The numbers, without the count of them; none where one hangs on what is defined elsewhere."""
+    """Returns the numbers, without the count of them; none where one depends on something defined elsewhere."""
     known = dict(_known(named))
     if len(known) < len(named):
         return ()
@@ -49,7 +49,7 @@ def _values(named: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def _known(named: Mapping[str, str]) -> Mapping[str, int]:
-    """The numbers up to the first one that hangs on what is defined elsewhere."""
+    """Returns the numbers up to the first one that hangs on what is defined elsewhere."""
     known: dict[str, int] = {}
     try:
         for name, text in named.items():
@@ -60,7 +60,7 @@ def _known(named: Mapping[str, str]) -> Mapping[str, int]:
 
 
 def _names(words: list[Token], index: int) -> list[str]:
-    """The name behind `enum`, and the one behind its closing bracket."""
+    """Returns the name behind `enum`, and the one behind its closing bracket."""
     first = next(word for word in words[index + 1 :] if word.text not in ("class", "struct"))
     opening = next(i for i in range(index, len(words)) if words[i].text == "{")
     close = match_bracket(words, opening) or index

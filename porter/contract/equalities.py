@@ -1,9 +1,10 @@
-"""Buffers whose elements are compared with an index: `mask[i] == h * width + w`, `column >= lengths[row]`. They hold
-such indices; by what is greater or less only whole numbers are told.
+"""Finds buffers whose elements are compared with an index: `mask[i] == h * width + w`, `column >= lengths[row]`.
 
-Of normal numbers next to none is equal to any, and what is done with those that are would not be seen. While extents
-are learnt they are normal numbers all the same, with a bound that waits: indices are then the largest there is, which
-are equal to one alone, and hide what is read for the others.
+They hold such indices; `<` and `>` only count for whole numbers.
+
+Hardly any normal number equals an index, so the code for equal ones would not run. While extents are learnt the buffers
+hold normal numbers all the same, with a bound for later: indices are then the largest possible, equal to a single one,
+and hide what is read for the others.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ENDS = frozenset((";", ",", "?", ":", "=", "{", "}", "return", "&&", "||", "!")
 
 
 def with_compared(contract: Contract) -> Contract:
-    """`contract` in which normal numbers with a bound are indices."""
+    """Returns `contract` with indices for normal numbers that have a bound."""
     waiting = {t.name for t in contract.tensors if t.values is Values.NORMAL and t.bound}
     arguments = (
         replace(a, values=Values.INDEX) if isinstance(a, TensorArg) and a.name in waiting else a
@@ -42,11 +43,11 @@ class Equalities:
     parameters: frozenset[str]
 
     def equals(self, name: str) -> tuple[str, ...]:
-        """Expressions below which the indices lie that elements of the buffer `name` may be equal to."""
+        """Returns limits of the indices that elements of the buffer `name` may be equal to."""
         return self._bounds(name, self._equal)
 
     def ordered(self, name: str) -> tuple[str, ...]:
-        """Expressions below which the indices lie that elements of the buffer `name` may be less or greater than."""
+        """Returns limits of the indices that elements of the buffer `name` may be less or greater than."""
         return self._bounds(name, self._ordered)
 
     def _bounds(self, name: str, compared: Sequence[tuple[Node, Node]]) -> tuple[str, ...]:
@@ -88,7 +89,7 @@ class Equalities:
                 return False
 
     def _bound(self, node: Node) -> str:
-        """Returns what `node` stays below, if it is an index; empty where it is none, or nothing says so."""
+        """Returns the limit of `node`, if it is an index; empty where it is not, or nothing says so."""
         match self._most(node, 0):
             case Binary("-", limit, Number(1)), True:
                 return render(limit)
@@ -98,7 +99,7 @@ class Equalities:
                 return ""
 
     def _most(self, node: Node, depth: int) -> tuple[Node, bool] | None:
-        """The largest value of `node`, and whether an index is part of it."""
+        """Returns the largest value of `node`, and whether an index is part of it."""
         match node:
             case Number(int()):
                 return node, False

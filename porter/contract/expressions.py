@@ -1,7 +1,7 @@
-"""The value of an expression over symbols: what shapes, launches, scalars and conditions of a contract are made of.
+"""Evaluates expressions over symbols, of which shapes, launches, scalars and conditions of a contract are made.
 
 Integers divide as in C (towards zero) with `/`, downwards with `//`. Known functions: `cdiv min max abs pow2ceil` and
-the mathematical ones of scalars (`sqrt exp log`). Nothing is ever handed to `eval`.
+the mathematical functions of scalars (`sqrt exp log`). Nothing is ever handed to `eval`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Meaning = Callable[[Mapping[str, int]], int | float]
 
 
 def evaluate(text: str, symbols: Mapping[str, int]) -> int:
-    """The integer `text` stands for. Raises `ExpressionError` for unknown names, a division by zero or a fraction."""
+    """Returns the integer `text` stands for. Raises `ExpressionError` for unknown names, division by 0, fractions."""
     result = number(text, symbols)
     if isinstance(result, float):
         if not result.is_integer():
@@ -61,12 +61,12 @@ def parsed(text: str) -> Node:
 
 @lru_cache(maxsize=4096)
 def names_in(text: str) -> frozenset[str]:
-    """The names `text` refers to, without those of functions it calls."""
+    """Returns the names in `text`, without those of functions it calls."""
     return free_names(parsed(text))
 
 
 def last_factor(text: str) -> frozenset[str]:
-    """The names in the last factor that has any: `C` of `B * T * C` and of `B * C * 2`."""
+    """Returns the names in the last factor that has any: `C` of `B * T * C` and of `B * C * 2`."""
     node = parsed(text)
     while isinstance(node, Binary) and node.operator == "*":
         node = node.right if free_names(node.right) else node.left
@@ -74,7 +74,7 @@ def last_factor(text: str) -> frozenset[str]:
 
 
 def product_of_names(text: str) -> tuple[str, ...]:
-    """The factors of a product of nothing but names, `B`, `C` and `C` of `B * C * C`; none of any other expression."""
+    """Returns the factors of a product of names only, `B`, `C` and `C` of `B * C * C`; none of any other expression."""
     pending, names = [parsed(text)], list[str]()
     while pending:
         match pending.pop():
@@ -88,7 +88,7 @@ def product_of_names(text: str) -> tuple[str, ...]:
 
 
 def free_names(node: Node) -> frozenset[str]:
-    """The names in `node`, without callees."""
+    """Returns the names in `node`, without callees."""
     if isinstance(node, Name):
         return frozenset({node.name})
     found: frozenset[str] = frozenset()
@@ -98,7 +98,7 @@ def free_names(node: Node) -> frozenset[str]:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The operands of `node`; the callee of a plain call is a name of a function and no operand."""
+    """Returns the operands of `node`; the callee of a plain call is a function's name and not an operand."""
     match node:
         case Number() | Text() | Name():
             return ()
@@ -117,7 +117,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def value(node: Node, symbols: Mapping[str, int]) -> int | float:
-    """The number `node` stands for. Raises `ExpressionError` for a name among no `symbols`, and what has no number."""
+    """Returns the number of `node`. Raises `ExpressionError` for a name not in `symbols`, and if it has no number."""
     return _meaning(node)(symbols)
 
 
@@ -127,7 +127,7 @@ def _parsed_meaning(text: str) -> _Meaning:
 
 
 def _meaning(node: Node) -> _Meaning:
-    """The function from symbols to the number of `node`: a search for sizes asks for it many thousand times."""
+    """Returns the function from symbols to the number of `node`: a search for sizes asks for it thousands of times."""
     match node:
         case Number(literal):
             return lambda _: literal
@@ -259,7 +259,7 @@ def _cast(type_: str, operand: int | float) -> int | float:
 
 
 def type_bytes(type_: str) -> int:
-    """`sizeof(type_)`; a pointer has 8. Raises `ExpressionError` for a type that is not built in."""
+    """Returns `sizeof(type_)`; a pointer has 8. Raises `ExpressionError` for a type that is not built in."""
     if type_.rstrip().endswith("*"):
         return 8
     words = [unqualified(w) for w in type_.split() if w not in ("const", "volatile")]
@@ -297,7 +297,7 @@ _ALIASES = {"sqrtf": "sqrt", "rsqrtf": "rsqrt", "ceilf": "ceil", "floorf": "floo
 
 
 def function_name(name: str) -> str:
-    """The name a function has in contracts: `std::max` is `max`; empty when there is none."""
+    """Returns the name of a function in contracts: `std::max` is `max`; empty when there is none."""
     short = unqualified(name)
     short = _ALIASES.get(short, short)
     return short if short in _FUNCTIONS else ""
@@ -324,7 +324,7 @@ _TIGHTEST = 12
 
 
 def render(node: Node, floor: int = 0) -> str:
-    """`node` as text, with the parentheses it needs and no more."""
+    """Returns `node` as text, with no more parentheses than it needs."""
     match node:
         case Number(literal):
             return repr(literal)

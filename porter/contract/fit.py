@@ -1,9 +1,9 @@
-"""Extents seen at several sizes → the expression over the symbols that explains all of them.
+"""Finds the expression over symbols that explains the extents seen at several sizes.
 
-The sizes of a probe are different primes, so that what explains three probes is hardly ever there by chance. Candidates
+The sizes of a probe are different primes, so that an expression hardly ever explains three probes by chance. Candidates
 come simplest first: constants, products of symbols, rounded-up products, sums of two products, products of shifted
-symbols (`(H - 2) * (W - 2)`), rows that lie further apart than they are wide (`(B - 1) * P + V`), tiles whose
-edge is a symbol (`cdiv(M, T) * cdiv(N, T)`).
+symbols (`(H - 2) * (W - 2)`), rows that lie further apart than they are wide (`(B - 1) * P + V`), tiles whose edge is a
+symbol (`cdiv(M, T) * cdiv(N, T)`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | No
 
 @lru_cache(maxsize=1024)
 def _fitted(seen: tuple[int, ...], at: tuple[tuple[tuple[str, int], ...], ...]) -> Fit | None:
-    """As `fit`; whoever tries what may have been meant asks most of it again."""
+    """Returns what `fit` does; remembered, since trying several meanings asks for most of it again."""
     if len(set(seen)) == 1:
         return Fit(str(seen[0]), exact=True)
     products, probes = _remembered(at), [dict(sizes) for sizes in at]
@@ -73,13 +73,12 @@ def _fitted(seen: tuple[int, ...], at: tuple[tuple[tuple[str, int], ...], ...]) 
 
 @lru_cache(maxsize=4)
 def _remembered(probes: tuple[tuple[tuple[str, int], ...], ...]) -> Sequence[_Term]:
-    """The products at the sizes of `probes`, of which each tensor's extents are taken."""
+    """Returns the products at the sizes of `probes`, of which each tensor's extents are taken."""
     return tuple(_products([dict(p) for p in probes]))
 
 
 def bound_by(symbol: str, bound: str, extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> bool:
-    """Returns whether extents seen with indices below `bound` would be a plain product if they lay below `symbol`
-    instead.
+    """Returns whether extents seen with indices below `bound` would be a plain product with a bound of `symbol`.
 
     Every index was `bound - 1`, so an extent grows by some stride for each step of the bound: `(B - 1) * V + bound`
     becomes `B * V` when the bound is `V`, and that of points with three numbers each has three times as many.
@@ -107,7 +106,7 @@ def _is_difference(seen: Sequence[int], values: Sequence[int], moved: Sequence[i
 
 
 def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
-    """Products of up to five different symbols, then such with a square, as scores of attention are; fewest first."""
+    """Yields products of up to five different symbols, then some with a square, as of attention; fewest first."""
     symbols = list(probes[0])
     for count in range(1, min(_MAX_FACTORS, len(symbols)) + 1):
         for chosen in combinations(symbols, count):
@@ -120,7 +119,7 @@ def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
 
 
 def _ratio(seen: Sequence[int], values: Sequence[int]) -> int:
-    """`c` when every extent is `c` times the value, else 0."""
+    """Returns `c` when every extent is `c` times the value, else 0."""
     first, rest = divmod(seen[0], values[0]) if values[0] else (0, 1)
     if rest or not 1 <= abs(first) <= _MAX_COEFFICIENT:
         return 0
@@ -134,9 +133,9 @@ def _times(coefficient: int, text: str) -> str:
 
 
 def _divides(values: Sequence[int], seen: Sequence[int]) -> bool:
-    """Returns whether every extent is a multiple of the value, as it is of each factor of what explains it.
+    """Returns whether every extent is a multiple of the value, as it is of each factor of its explanation.
 
-    Most factors are not: to ask this first leaves few products to be made.
+    Most factors fail this: asking it first leaves few products to be made.
     """
     return all(s % v == 0 if v else s == 0 for s, v in zip(seen, values, strict=True))
 
@@ -161,7 +160,7 @@ def _rounded(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
 
 
 def _sums(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
-    """`a + c`, `a - c`, `n * a + c`, and `a + c * b`."""
+    """Yields `a + c`, `a - c`, `n * a + c`, and `a + c * b`."""
     for term in products:
         rest = {s - v for s, v in zip(seen, term.values, strict=True)}
         if len(rest) == 1:
@@ -192,7 +191,7 @@ def _multiples(
 
 
 def _lines(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
-    """`5 * n - 4`: one element of every five is used. Through two points there is always a line."""
+    """Yields `5 * n - 4`: one element of every five is used. Through two points there is always a line."""
     for term in products:
         if len(set(term.values)) < 3:
             continue
@@ -204,7 +203,7 @@ def _lines(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
 
 
 def _shifted(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
-    """Products in which one or two symbols are shifted by a little or halved."""
+    """Yields products in which one or two symbols are shifted by a little or halved."""
     symbols = list(probes[0])
     every = {s: list(_atoms(s, probes)) for s in symbols}
     atoms = {s: [a for a in every[s] if _divides(a.values, seen)] for s in symbols}
@@ -252,7 +251,7 @@ def _atoms(symbol: str, probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
 
 
 def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
-    """`cdiv(rows, tile) * cdiv(columns, tile)`: one element for each tile, whose edges are symbols."""
+    """Yields `cdiv(rows, tile) * cdiv(columns, tile)`: one element for each tile, whose edges are symbols."""
     symbols = list(probes[0])
     whole = _factors(symbols, seen, probes)
     for tile in symbols:
@@ -269,10 +268,10 @@ def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterat
 
 
 def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
-    """`(rows - 1) * stride + width`: the stride a symbol, the width another one or the sum of two, or a little less, in
-    equal units: products of symbols, and the numbers of a vector.
+    """Yields `(rows - 1) * stride + width`: rows with a distance of their own.
 
-    There may be a few planes of as many rows: `(3 * rows - 1) * stride + width`.
+    The stride is a symbol, the width another one or the sum of two, or a little less, in equal units: products of
+    symbols, and the numbers of a vector. There may be a few planes of as many rows: `(3 * rows - 1) * stride + width`.
     """
     common = gcd(*seen)
     for numbers in range(1, _MOST_OF_VECTOR + 1):
@@ -298,7 +297,7 @@ def _rows(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterato
 
 
 def _factors(symbols: Sequence[str], seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[str]:
-    """The symbols that may be factors of what was seen."""
+    """Returns the symbols that may be factors of what was seen."""
     return [s for s in symbols if _divides([p[s] for p in probes], seen)]
 
 
@@ -308,9 +307,7 @@ def _subsets(symbols: Sequence[str], sizes: range) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """`planes` of as many rows as the product of `rows`, each `lead` units after the one before; a unit is a product,
-    too.
-    """
+    """`planes` of as many rows as the product of `rows`, each `lead` units after the last; a unit may be a product."""
 
     rows: tuple[str, ...]
     lead: str
@@ -318,13 +315,13 @@ class _Rows:
     planes: int = 1
 
     def most_planes(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> int:
-        """Returns of how many planes is what was seen, if rows do not overlap; 1 where that is more than a few."""
+        """Returns how many planes were seen, if rows do not overlap; 1 where they would be more than a few."""
         factors = (*self.rows, self.lead, *self.unit)
         planes = -(-seen[0] // prod(probes[0][s] for s in factors))
         return planes if planes <= _MOST_TIMES else 1
 
     def widths(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[int]:
-        """Returns what is left for the last row, in units; empty where that is no whole number of them."""
+        """Returns the rest for the last row, in units; empty where that is not a whole number of them."""
         units = [prod(p[s] for s in self.unit) for p in probes]
         counts = [self.planes * prod(p[s] for s in self.rows) for p in probes]
         starts = [(n - 1) * p[self.lead] * u for n, p, u in zip(counts, probes, units, strict=True)]
@@ -333,7 +330,7 @@ class _Rows:
         return [n // u for n, u in zip(last, units, strict=True)] if whole else []
 
     def fit(self, width: str, less: int = 0) -> Fit:
-        """Rows of `width`, of the last of which the last few units are not reached: what is read below lies left."""
+        """Fits rows of `width`, where the last units of the last row are not reached: the part left of them is read."""
         reached = f"{width} - {less}" if less else width
         last = " * ".join((f"({reached})" if self.unit else reached, *self.unit))
         text = f"({_times(self.planes, ' * '.join(self.rows))} - 1) * {' * '.join((self.lead, *self.unit))} + {last}"
@@ -341,7 +338,7 @@ class _Rows:
 
 
 def _cover(seen: tuple[int, ...], products: Sequence[_Term]) -> Fit | None:
-    """The tightest product above every extent, if none of them fills less than half of it."""
+    """Returns the tightest product above every extent, if each extent fills at least half of it."""
     slack = [
         (max(v / s for s, v in zip(seen, t.values, strict=True)), t)
         for t in products

@@ -1,4 +1,4 @@
-"""Function objects that a source itself hands to an entry: `apply(Square<float>(), n, x)` says what it calls."""
+"""Reads the function objects that a source itself passes to an entry: `apply(Square<float>(), n, x)`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from porter.source.program import Function
 
 
 def function_objects(usage: Usage, function: Function) -> Mapping[str, str]:
-    """The type parameters of `function` that a call in the file decides by an object made from nothing, with its type.
+    """Returns the type parameters of `function` that a call in the file fills by an object made without arguments.
 
-    An object that is made from something holds state that only its maker knows.
+    An object that is made from arguments holds state that only its maker knows.
     """
     types = {t.name for t in function.template if t.kind.startswith("typename")}
     for caller in usage.program.host_functions if types else ():
@@ -30,12 +30,12 @@ def function_objects(usage: Usage, function: Function) -> Mapping[str, str]:
 
 
 def element_of(objects: Mapping[str, str]) -> str:
-    """Returns what the function objects work on, where their template argument is an element type; else empty."""
+    """Returns the element type of the function objects, if their template argument is one; else empty."""
     return next((inner for inner in map(_argument, objects.values()) if element_type(inner) is not None), "")
 
 
 def _made(usage: Usage, node: Node | None) -> str:
-    """`Square<float>` for `Square<float>()`; empty for anything else."""
+    """Returns `Square<float>` for `Square<float>()`; empty for anything else."""
     match node:
         case Call(Name(name, template), ()) if usage.is_class(name):
             return f"{name}<{template}>" if template else name

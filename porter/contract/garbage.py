@@ -1,4 +1,4 @@
-"""Answers that hang on what nobody wrote: told by two runs that differ in nothing but the bytes of fresh memory."""
+"""Finds answers that depend on memory that nobody wrote, by two runs that differ only in the bytes of fresh memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def takes_garbage(run: Run) -> bool:
 
 
 def computes_with_garbage(first: Run, second: Run) -> bool:
-    """Returns whether the answers differ, beyond elements that no thread writes; the runs had `POISONS` in this
-    order.
-    """
+    """Returns whether the answers differ, except in elements that no thread writes; runs are ordered as `POISONS`."""
     pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
     return any(not only_poison(_bytes(a), _bytes(b)) for a, b in pairs)
 

@@ -1,4 +1,4 @@
-"""Finds buffers that hold indices or offsets, of what, and below which bound: floats too, where integers take them."""
+"""Finds buffers that hold indices or offsets, of what, and with which limit: also floats that become integers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _ROUNDS = 4  # a value handed from name to name
 
 @dataclass
 class Indices:
-    """The values of the buffer `name`, and what becomes of them; `aliases` are all names of pointers in `body`.
+    """The values of the buffer `name`, and their uses; `aliases` are all names of pointers in `body`.
 
-    Of a buffer that holds no `integers` only elements that an integer takes as they are can select: `int b = rois[0]`.
-    `shared` are the arrays of a block that integers select from, with their extent; empty where that is no number.
+    In a buffer without `integers` only elements that are assigned to an integer unchanged can select: `int b =
+    rois[0]`. `shared` are the arrays of a block that integers select from, with their extent; empty where that is no
+    number.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Indices:
     shared: Mapping[str, str] = field(default_factory=dict)
 
     def use(self) -> Use:
-        """Returns whether they select or are offsets, of which buffers, and what they are held below."""
+        """Returns whether they select or are offsets, for which buffers, and with which limits."""
         targets = {t for t in self._indexed() if t != self.name}
         below = [
             render(c.right) for node in (*self.body.conditions, *self.body.asserted) for c in comparisons(node)
@@ -44,7 +45,7 @@ class Indices:
         return Use(selects=bool(targets or kept), indexes=frozenset(targets), bounds=bounds, offsets=offsets)
 
     def _selects_from(self, array: str) -> bool:
-        """Returns whether an element is, as it is, an index of an array of the block: `bins[x[i]]`, `bins + x[i]`."""
+        """Returns whether an element itself is an index of an array of the block: `bins[x[i]]`, `bins + x[i]`."""
         words = self.body.words
         for i, word in enumerate(words[:-1]):
             if word.text == array and words[i + 1].text in ("[", "+"):
@@ -54,7 +55,7 @@ class Indices:
         return False
 
     def _is_element(self, node: Node | None) -> bool:
-        """Returns whether `node` is an element of the buffer, or a name that is given one and nothing else."""
+        """Returns whether `node` is an element of the buffer, or a name that only gets such elements."""
         while isinstance(node, Cast):
             node = node.operand
         if isinstance(node, Name):
@@ -69,8 +70,10 @@ class Indices:
 
     @cached_property
     def tainted(self) -> set[str]:
-        """Names whose values come from the buffer, loops up to such a value included, and arrays that such are kept in:
-        a block may share them before it follows them.
+        """The names whose values come from the buffer.
+
+        They include loops up to such a value, and arrays that hold such values: a block may share them before it
+        follows them.
         """
         found = set() if self.integers else set(self._converted())
         if not (found or self.integers):
@@ -90,11 +93,11 @@ class Indices:
 
     @property
     def _read(self) -> set[str]:
-        """The names through which indices can be read as they are."""
+        """The names through which indices can be read unchanged."""
         return self.own if self.integers else set()
 
     def _converted(self) -> Iterator[str]:
-        """The integers that are given an element of the buffer and nothing else."""
+        """Yields the integers that only get elements of the buffer."""
         for place, name, node in self.body.assignments:
             cast = isinstance(node, Cast) and is_integer(node.type)
             declared = place > 0 and is_integer(self.body.words[place - 1].text)
@@ -104,7 +107,7 @@ class Indices:
                 yield name
 
     def _indexed(self) -> Iterator[str]:
-        """The buffers that the values select from, by a subscript or by moving a pointer."""
+        """Returns the buffers that the values select from, by a subscript or by moving a pointer."""
         words = self.body.words
         for i, word in enumerate(words[:-1]):
             if word.text in self.aliases and words[i + 1].text in ("[", "+"):

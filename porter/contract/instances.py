@@ -17,8 +17,10 @@ from porter.source.program import Function
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """`function` as it is called: `values` are what its parameters and its template's numbers stand for, in terms of
-    the entry's parameters; `bytes` are the sizes of the types that only the call, or a dispatch, tells.
+    """A `function` as it is called.
+
+    `values` give its parameters and its template's numbers in terms of the entry's parameters; `bytes` are the sizes of
+    the types that only the call, or a dispatch, tells.
     """
 
     usage: Usage
@@ -32,11 +34,11 @@ class Instance:
         return Scope(self.usage, self.function)
 
     def expressed(self, node: Node) -> Node:
-        """`node` of its body in terms of the entry's parameters."""
+        """Returns `node` of its body in terms of the entry's parameters."""
         return substitute(simplified(self._sized(self.scope.resolve(node))), self.values, 1)
 
     def callees(self) -> Iterator[Instance]:
-        """The functions that it calls, each as it is called."""
+        """Yields the functions that it calls, each as it is called."""
         body = self.usage.body(self.function)
         for place, name, arguments in body.sites:
             callee = self.usage.callee(name, len(arguments))
@@ -54,7 +56,7 @@ class Instance:
             yield Instance(self.usage, callee, values, {t: n for t, n in sizes.items() if n and t in names})
 
     def _sized(self, node: Node) -> Node:
-        """`sizeof(T)` as a number where it is known."""
+        """Returns `sizeof(T)` as a number where it is known."""
         node = rebuild(node, [self._sized(child) for child in children(node)])
         match node:
             case Call(Name("sizeof"), (Text(type_),)) if "*" not in type_ and (count := self._bytes(type_)):
@@ -63,14 +65,14 @@ class Instance:
                 return node
 
     def _element_bytes(self, argument: Node | None) -> int:
-        """Returns how large the elements are that a pointer points to, where it is a parameter; else 0."""
+        """Returns the size of the elements that a pointer points to, where it is a parameter; else 0."""
         while isinstance(argument, Cast):
             argument = argument.operand
         named = argument.name if isinstance(argument, Name) else ""
         return next((self._bytes(p.type.base) for p in self.function.params if p.name == named), 0)
 
     def _bytes(self, type_: str) -> int:
-        """The size of a number's type; 0 where it is not known."""
+        """Returns the size of a number's type; 0 where it is not known."""
         named = self.usage.named_type(type_.strip())
         dtype = element_type(named)
         try:
@@ -80,7 +82,7 @@ class Instance:
 
 
 def _explicit(words: Sequence[Token], place: int) -> list[list[Token]]:
-    """The template arguments written behind the name at `place`."""
+    """Returns the template arguments written behind the name at `place`."""
     opening = place + 1
     if words[opening].text != "<" or match_bracket(words, opening) is None:
         return []

@@ -1,4 +1,4 @@
-"""The instances of a template that a source asks for, by instantiations and launches that say all arguments."""
+"""Finds the instances of a template that a source asks for, by instantiations and launches with all arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"-?\d+|true|false")
 
 
 def known_instances(usage: Usage, function: Function) -> tuple[tuple[str, ...], ...]:
-    """The arguments of each instance of `function` that the source names, in its order.
+    """Returns the arguments of each instance of `function` that the source names, in its order.
 
     A launch inside a template or a dispatch, `kernel<T><<<...>>>`, names none.
     """

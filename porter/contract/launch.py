@@ -1,4 +1,4 @@
-"""Drafts the launch of a bare kernel: blocks from what its code assumes, grids from what its guards cover."""
+"""Drafts the launch of a bare kernel: blocks from its assumptions, grids from what its guards cover."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ Block = tuple[int, int, int]
 def launch_shape(
     usage: Usage, kernel: Function, symbols: tuple[str, ...], block: Block | None = None
 ) -> tuple[LaunchShape, tuple[str, ...]]:
-    """A launch of `kernel` over `symbols`, with blocks of the size `block` where that is said; and symbols it had to
-    add for grids that nothing in the kernel bounds.
+    """Returns a launch of `kernel` over `symbols`, with blocks of the size `block` if that is given.
+
+    Returns also the symbols it had to add for grids that nothing in the kernel bounds.
     """
     used = coordinates(usage, kernel)
     block = block or _block(usage, kernel, used)
@@ -66,18 +67,18 @@ def _is_huge(blocks: str, threads: int) -> bool:
 
 
 def fresh_symbol(axis: int) -> str:
-    """The symbol of a grid's extent along `axis` that nothing in its kernel bounds."""
+    """Returns the symbol of a grid's extent along `axis` that nothing in its kernel bounds."""
     return f"{FRESH}_{_AXES[axis]}" if axis else FRESH
 
 
 def coordinates(usage: Usage, kernel: Function) -> frozenset[str]:
-    """The built-in coordinates that `kernel` and the device functions it calls ask for."""
+    """Returns the built-in coordinates that `kernel` and the device functions it calls ask for."""
     texts = (written(usage.body(f).words) for f in _reached(usage, kernel))
     return frozenset(f"{m.group(1)}.{m.group(2)}" for text in texts for m in _COORDINATES.finditer(text))
 
 
 def _reached(usage: Usage, kernel: Function) -> frozenset[Function]:
-    """`kernel` and the device functions it calls, members of its classes among them, by their names."""
+    """Returns `kernel` and the device functions it calls, by their names, including members of its classes."""
     device = {f.name: f for f in usage.program.device_functions}
     found, pending = {kernel}, [kernel]
     while pending:
@@ -88,10 +89,10 @@ def _reached(usage: Usage, kernel: Function) -> frozenset[Function]:
 
 
 def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> Block:
-    """The block the file's own launches use, those of a kernel with the same parameters where this one has none, else
-    what bounds, constants and shared arrays say, else a usual one.
+    """Returns the block of the file's own launches, else one from bounds, constants and shared arrays, or a usual one.
 
-    Threads that never ask where they stand along an axis would all do the same: there is one of them.
+    A kernel without launches gets the block of one with the same parameters. Threads that never ask for their place
+    along an axis would all do the same: there is one of them.
     """
     stated = next(_stated(usage, kernel, _launches(usage, kernel)), None)
     if stated is not None:
@@ -130,9 +131,9 @@ def _stated(usage: Usage, kernel: Function, launches: Iterable[Launch]) -> Itera
 
 
 def _own_shared_bytes(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> str:
-    """The dynamic shared memory of the file's own launch, as far as it is a matter of what the kernel is given.
+    """Returns the dynamic shared memory of the file's own launch, if it depends only on the kernel's arguments.
 
-    What stands for a parameter there is named as the parameter is here. Empty where it hangs on anything else.
+    Expressions passed for a parameter are named like the parameter. Empty where it depends on anything else.
     """
     for launch in usage.program.launches_of(kernel):
         node = quietly(launch.shared_bytes.text) if launch.shared_bytes is not None else None
@@ -157,15 +158,13 @@ def _launches(usage: Usage, kernel: Function) -> Iterator[Launch]:
 
 
 def _asks_for_lanes(usage: Usage, kernel: Function) -> bool:
-    """Returns whether threads ask for their place in a warp only, in the functions called, too: those of a block are
-    one.
-    """
+    """Returns whether threads, in called functions too, only ask for their place in a warp: a block is one warp."""
     texts = [written(usage.body(f).words) for f in _reached(usage, kernel)]
     return all(len(_THREAD.findall(text)) == len(_LANE.findall(text)) for text in texts)
 
 
 def _edges(kernel: Function, constants: Mapping[str, int]) -> list[int]:
-    """Extents of the shared array that looks like one element a thread, slowest first; padding (+1) taken off."""
+    """Returns extents of the shared array that looks like one element a thread, slowest first, without padding (+1)."""
     for array in kernel.shared:
         extents: list[int] = []
         for text in array.extents:
@@ -186,7 +185,7 @@ def _area(extents: list[int]) -> int:
 
 
 def _constants(usage: Usage, kernel: Function) -> Mapping[str, int]:
-    """Compile-time integers: those of the file that no parameter hides, and the kernel's template arguments."""
+    """Returns compile-time integers: those of the file that no parameter hides, and the kernel's template arguments."""
     known: dict[str, int] = {}
     hidden = {param.name for param in kernel.params}
     visible = {name: node for name, node in usage.constants.items() if name not in hidden}
@@ -200,7 +199,7 @@ def _constants(usage: Usage, kernel: Function) -> Mapping[str, int]:
 
 
 def template_values(usage: Usage, kernel: Function) -> Iterator[tuple[str, Node]]:
-    """Each integer template parameter of `kernel` with its argument."""
+    """Yields each integer template parameter of `kernel` with its argument."""
     for param, argument in zip(kernel.template, template_arguments(usage, kernel), strict=False):
         node = quietly(argument)
         if node is not None and not param.kind.startswith("typename"):
@@ -208,7 +207,7 @@ def template_values(usage: Usage, kernel: Function) -> Iterator[tuple[str, Node]
 
 
 def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
-    """Arguments to instantiate `function` with: the source's own, literals of a launch, else usual ones."""
+    """Returns arguments to instantiate `function` with: the source's own, literals of a launch, else usual ones."""
     if not function.template:
         return _specialised(usage, function)
     explicit = explicit_arguments(usage.program, function)
@@ -239,13 +238,13 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
 
 
 def _around(usage: Usage, kernel: Function, launch: Launch) -> Scope:
-    """Returns what the function around `launch` sees; the kernel itself where no function is."""
+    """Returns the names that the function around `launch` sees; the kernel's where there is no function."""
     inside = (f for f in usage.program.host_functions if f.qualified == launch.inside)
     return Scope(usage, next(inside, kernel))
 
 
 def evaluated_arguments(usage: Usage, kernel: Function, launch: Launch) -> tuple[str, ...]:
-    """The template arguments of `launch`, those that constants of its function decide as numbers."""
+    """Returns the template arguments of `launch`; those that constants of its function decide are numbers."""
     scope = _around(usage, kernel, launch)
     nodes = [quietly(text) for text in launch.template_args]
     numbers = [_number(scope.resolve(node), {}) if node is not None else None for node in nodes]
@@ -255,7 +254,7 @@ def evaluated_arguments(usage: Usage, kernel: Function, launch: Launch) -> tuple
 
 
 def _specialised(usage: Usage, function: Function) -> tuple[str, ...]:
-    """The arguments an explicit specialisation is for: `template <> void launch<float>(...)`."""
+    """Returns the arguments an explicit specialisation is for: `template <> void launch<float>(...)`."""
     header = usage.program.source.slice(function.header)
     found = re.search(rf"\b{re.escape(function.name)}\s*<([^<>()]*)>\s*\(", header)
     return tuple(a.strip() for a in found.group(1).split(",")) if found else ()
@@ -273,7 +272,7 @@ def _usual(kind: str, name: str) -> str:
 
 
 def _covered(usage: Usage, kernel: Function, axis: int, block: Block, symbols: tuple[str, ...]) -> str | None:
-    """Blocks along `axis` that cover the first bound the kernel holds a block-dependent index against."""
+    """Returns blocks along `axis` that cover the first bound the kernel compares a block-dependent index with."""
     scope = Scope(usage, kernel)
     here = {f"blockDim.{a}": size for a, size in zip(_AXES, block, strict=True)} | dict(_constants(usage, kernel))
     coordinate = f"blockIdx.{_AXES[axis]}"
@@ -292,7 +291,7 @@ def _covered(usage: Usage, kernel: Function, axis: int, block: Block, symbols: t
 
 
 def _sides(compared: Binary, coordinate: str, scope: Scope) -> tuple[Node | None, Node | None]:
-    """The index that depends on `coordinate` and what it is compared with."""
+    """Returns the index that depends on `coordinate` and what it is compared with."""
     left, right = scope.resolve(compared.left), scope.resolve(compared.right)
     for index, bound in ((left, right), (right, left)):
         depends = coordinate in free_names(index)
@@ -302,7 +301,7 @@ def _sides(compared: Binary, coordinate: str, scope: Scope) -> tuple[Node | None
 
 
 def _with_fields(node: Node, symbols: tuple[str, ...]) -> Node:
-    """`node` with the symbols of the fields that it names: `p_size_rows` for `p.size.rows`."""
+    """Returns `node` with the symbols of the fields that it names: `p_size_rows` for `p.size.rows`."""
     if isinstance(node, Member | Subscript) and (name := symbol(render(node))) in symbols:
         return Name(name)
     return rebuild(node, [_with_fields(child, symbols) for child in children(node)])

@@ -1,7 +1,6 @@
-"""Drafts the parameters of host functions that are extents of a launch: `dim3`, and numbers that a grid takes as they
-are.
+"""Drafts the parameters of host functions that are extents of a launch: `dim3`, and numbers that a grid takes directly.
 
-They get what the launch of a bare kernel gets (`launch.py`), in terms of what the host function is given.
+They get what the launch of a bare kernel gets (`launch.py`), in terms of the host function's arguments.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _AXES = COMPONENTS[:3]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where an argument is the extent along `axis` of the grid of a launch, or of its blocks.
+    """The place where an argument is the extent along `axis` of a launch's grid or blocks.
 
     `names` are the parameters of the function around the launch, each with that of the entry which it is given.
     """
@@ -40,7 +39,7 @@ class _Place:
 
 
 class LaunchParameters:
-    """The arguments of a host function that are extents of launches. Of the type `dim3` are those called `triples`."""
+    """Finds arguments of a host function that are extents of launches. `triples` are those of the type `dim3`."""
 
     def __init__(self, usage: Usage, function: Function) -> None:
         self._usage = usage
@@ -106,7 +105,7 @@ class LaunchParameters:
         return (told, ()) if told else (own, (own,))
 
     def _blocks(self, name: str, place: _Place, values: Mapping[str, str]) -> str:
-        """Returns how many blocks cover what the kernel compares its index with.
+        """Returns how many blocks cover the limit that the kernel compares its index with.
 
         Empty where nothing tells, and where the kernel is given the number, too, or asks how many blocks there are.
         """
@@ -122,7 +121,7 @@ class LaunchParameters:
         return "" if text in fresh or text.isdigit() else _told(text, handed, values)
 
     def _block(self, place: _Place, values: Mapping[str, str]) -> Block | None:
-        """Returns the block of a launch where it is a matter of numbers; None where it is not."""
+        """Returns the block of a launch where only numbers decide it; else None."""
         scope = Scope(self._usage, place.inside)
         named = {inner: outer for inner, outer in place.names.items() if values.get(outer, "").isdigit()}
         numbers = {inner: Number(int(values[outer])) for inner, outer in named.items()}
@@ -140,7 +139,7 @@ class LaunchParameters:
         return next((k for k in kernels if k.name == name and len(k.params) == len(launch.args)), None)
 
     def _handed(self, kernel: Function, place: _Place) -> Mapping[str, Node]:
-        """Returns what the numbers that `kernel` takes are in terms of the entry's arguments, by the symbols they have.
+        """Returns the numbers that `kernel` takes in terms of the entry's arguments, by their symbols.
 
         Fields of structs are among them.
         """
@@ -172,7 +171,7 @@ def _taken(extents: Sequence[Node], names: Mapping[str, str], triples: Sequence[
 
 
 def _told(text: str, handed: Mapping[str, Node], values: Mapping[str, str]) -> str:
-    """Returns an extent of a kernel's launch in terms of symbols; empty where it hangs on anything else."""
+    """Returns an extent of a kernel's launch in terms of symbols; empty where it depends on anything else."""
     node = quietly(text)
     outer = _valued(substitute(node, handed, 1), values) if node is not None else None
     return render(outer) if outer is not None else ""

@@ -1,4 +1,4 @@
-"""Workload → argument values, bit for bit the same on every machine and numpy."""
+"""Turns a workload into argument values, bit for bit the same on every machine and numpy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REMEMBERED, _QUICKLY_MADE = Remembered(96 << 20), (Values.ZEROS, Values.NULL, V
 
 
 def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> tuple[Value, ...]:
-    """The arguments of one call, in order. Bytes of OUT tensors are `poison`, so that what stays unwritten shows.
+    """Returns the arguments of one call, in order. Bytes of OUT tensors are `poison`, to show unwritten elements.
 
     Each argument has its own Philox stream, keyed by the workload's seed and the argument's position, of which only raw
     words are used: numpy guarantees those, not its distributions. At sizes for devices alone the storage of a large
@@ -51,7 +51,7 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
 
 
 def retyped(contract: Contract, workload: Workload) -> Contract:
-    """`contract` with the element types that its tensors have in `workload`."""
+    """Returns `contract` with the element types that its tensors have in `workload`."""
     if not workload.dtypes:
         return contract
     arguments = (
@@ -67,7 +67,7 @@ def is_null(tensor: TensorArg, workload: Workload) -> bool:
 
 
 def shape_of(tensor: TensorArg, workload: Workload) -> tuple[int, ...]:
-    """The tensor's extents in `workload`. Raises `ContractError` where one is negative."""
+    """Returns the tensor's extents in `workload`. Raises `ContractError` where one is negative."""
     shape = tuple(evaluate(extent, workload.sizes) for extent in tensor.shape)
     if any(extent < 0 for extent in shape):
         raise ContractError(f"'{tensor.name}' would have the shape {shape} in workload '{workload.name}'")
@@ -89,7 +89,7 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
 
 
 def _drawn(tensor: TensorArg, workload: Workload, position: int, count: int) -> NDArray[np.generic]:
-    """The elements of an input. Drawn from the same words again, they are remembered."""
+    """Returns the elements of an input. They are remembered, in case the same ones are asked for again."""
 
     def made() -> NDArray[np.generic]:
         return encode(_values(tensor, workload, position, count), tensor.dtype)
@@ -125,7 +125,7 @@ def _distributed(
     workload: Workload,
     bound: int,
 ) -> NDArray[np.float64] | NDArray[np.int64]:
-    """`values` as the workload's distribution has them; drawn after them, it leaves the stream before as it was."""
+    """Returns `values` as the workload's distribution has them; it is drawn last, so earlier draws stay the same."""
     if not values.size:
         return values
     if workload.distribution in OF_INDICES:
@@ -143,7 +143,7 @@ def _distributed(
 
 
 def row_length(tensor: TensorArg, workload: Workload) -> int:
-    """The elements of a row: of `rows * columns` in one extent, `columns`."""
+    """Returns the elements of a row: of `rows * columns` in one extent, `columns`."""
     if not tensor.shape:
         return 1
     extent = evaluate(tensor.shape[-1], workload.sizes)
@@ -179,7 +179,7 @@ def _fill(
 
 
 def _indices(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
-    """Indices below `bound`, the largest among them: what they index is then used to its end."""
+    """Returns indices below `bound`, including the largest: the tensor they index is then used to its end."""
     indices = _below(words, count, bound)
     if count:
         indices[count // 2] = bound - 1
@@ -187,7 +187,7 @@ def _indices(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int6
 
 
 def _between(words: np.random.Philox, count: int, bound: int) -> NDArray[np.float64]:
-    """Numbers from 0 to `bound - 1`, both among them, that a conversion to an integer makes indices."""
+    """Returns numbers from 0 to `bound - 1`, including both, that a conversion to an integer makes indices."""
     steps = 1 << 10  # so few that every one is a number of its own in any float that can tell the indices apart
     numbers = _below(words, count, (bound - 1) * steps + 1) / steps
     numbers[count // 2 : count // 2 + 1] = bound - 1
@@ -195,7 +195,7 @@ def _between(words: np.random.Philox, count: int, bound: int) -> NDArray[np.floa
 
 
 def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
-    """Offsets: from 0 to `bound`, never falling."""
+    """Returns offsets: from 0 to `bound`, never falling."""
     offsets = np.sort(_below(words, count, bound + 1))
     if count:
         offsets[0], offsets[-1] = 0, bound
@@ -203,7 +203,7 @@ def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64
 
 
 def normals(words: np.random.Philox, count: int) -> NDArray[np.float64]:
-    """`count` numbers of mean 0 and variance 1, all within 6; many are drawn from a pool."""
+    """Returns `count` numbers of mean 0 and variance 1, all within 6; if they are many, drawn from a pool."""
     if count > _POOL:
         return extended(normals(words, _POOL), count)
     raw = words.random_raw(count * _UNIFORMS // 4) if count else np.zeros(0, np.uint64)
@@ -214,7 +214,7 @@ def normals(words: np.random.Philox, count: int) -> NDArray[np.float64]:
 
 
 def _below(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
-    """`count` numbers from 0 to below `bound`; of none it does not matter what that is."""
+    """Returns `count` numbers from 0 to below `bound`; if `count` is 0 the bound may be anything."""
     if not count:
         return np.zeros(0, np.int64)
     if count > _POOL:
@@ -224,7 +224,7 @@ def _below(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]
 
 
 def _fit(values: NDArray[np.float64], dtype: DType) -> NDArray[np.float64] | NDArray[np.int64]:
-    """Values inside the range of `dtype`; integers spread over a few dozen values."""
+    """Returns values inside the range of `dtype`; integers spread over a few dozen values."""
     if dtype.is_float:
         largest = _LARGEST.get(dtype, np.inf)
         return np.clip(values, -largest, largest)

@@ -1,4 +1,4 @@
-"""Objects that host code is handed: instances of classes that nobody outside of their library can make."""
+"""Finds objects that host code takes: instances of classes that nobody outside of their library can make."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _OF_LIBRARIES = ("std::", "at::", "c10::", "torch::", "cuda", "dim3", "void", "F
 
 
 def takes_objects(usage: Usage, function: Function) -> bool:
-    """Returns whether a call of a host function takes an object of a class of the program, or of a header that is not
-    there: by value, by reference, or by a pointer that its code follows to a member.
+    """Returns whether a call of a host function takes an object of a class of the program, or of a missing header.
+
+    It may do so by value, by reference, or by a pointer that its code follows to a member.
     """
     open_ = {t.name for t in function.template}
     return any(p.type.base not in open_ and _is_object(usage, function, p) for p in function.params)

@@ -1,4 +1,4 @@
-"""Pointers that may be null: those of which the source asks whether they are."""
+"""Finds pointers that may be null: those that the source compares with null."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ _COMPARED = r"\b{0}[!=]=(?:nullptr|NULL)\b|\b(?:nullptr|NULL)[!=]={0}\b"
 
 
 def is_optional(usage: Usage, function: Function, param: Param) -> bool:
-    """Returns whether `function`, or what it hands `param` to, asks if that is null; one that may not be is refused
-    then.
-    """
+    """Returns whether `function`, or a callee of it, compares `param` with null, unless that refuses the call."""
     if "optional<" in param.type.text:
         return True
     return param.type.pointers == 1 and any(

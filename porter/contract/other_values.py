@@ -1,4 +1,4 @@
-"""Other values of numbers that the contract gives one of: `eps`, a factor, a stride, where the original takes them."""
+"""Tries other values of numbers that the contract gives a single one: `eps`, a factor, a stride."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ Sizes = Mapping[str, int]
 
 
 def unvaried(contract: Contract) -> tuple[ScalarArg, ...]:
-    """The numbers of `contract` that all its workloads give the same value, which is no size's."""
+    """Returns the numbers of `contract` that all its workloads give the same value, except sizes."""
     varied = {name for workload in contract.workloads for name in workload.scalars}
     given = (a for a in contract.arguments if isinstance(a, ScalarArg) and a.name not in varied)
     return tuple(a for a in given if not is_stream(a.type) and _number(a) is not None)
 
 
 def other_values(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[Workload, ...]:
-    """Workloads with another value of each number that has one: of all together where the original is clean so, else
-    of as many as it takes. Sizes that are `fixed` stay.
+    """Returns workloads with another value of each number that has one, where the original takes them.
+
+    It changes all numbers together where the original is clean so, else as many as it takes. Sizes that are `fixed`
+    stay.
     """
     numbers = unvaried(contract)[:_MOST]
     if contract.entry.kind is EntryKind.PROGRAM or not numbers:
@@ -48,7 +50,7 @@ def other_values(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[Work
 
 
 def _workload(contract: Contract, trials: Trials, values: Values, fixed: Sizes) -> Workload | None:
-    """A workload of these values, the smallest in which most of them show; None where the original takes none.
+    """Returns the smallest workload in which most of these values show; None where the original takes none.
 
     Where it takes them at no usual sizes, all sizes are multiples of the whole ones.
     """
@@ -63,7 +65,7 @@ def _workload(contract: Contract, trials: Trials, values: Values, fixed: Sizes) 
 
 
 def _shown(contract: Contract, trials: Trials, values: Values, sizes: Sizes) -> int:
-    """Returns how many of `values` change an answer: a window of 4 rows is as good as one of 3 where there are 3."""
+    """Returns how many of `values` change an answer: a window of 4 rows acts like one of 3 where there are 3 rows."""
     told = _answers(trials.exact(_with(contract, values), sizes))
     others = ({other: value for other, value in values.items() if other != name} for name in values)
     return sum(1 for rest in others if _answers(trials.exact(_with(contract, rest), sizes)) != told)
@@ -76,7 +78,7 @@ def _with(contract: Contract, values: Values) -> Contract:
 
 
 def _multiples(contract: Contract, values: Values, fixed: Sizes) -> Sizes | None:
-    """Sizes of which each that is free is a multiple of all whole values above one; None where there are none."""
+    """Returns sizes, each free one a multiple of all whole values above one; None where there are none."""
     unit = lcm(*(int(value) for value in values.values() if value > 1 and float(value).is_integer()))
     if unit == 1:
         return None
@@ -107,7 +109,7 @@ def _number(argument: ScalarArg) -> float | None:
 
 
 def _others(numbers: Sequence[ScalarArg]) -> dict[str, float]:
-    """Another value of each number; those of whole numbers that were equal differ, so that exchanging them shows."""
+    """Returns another value of each number; equal whole numbers get different ones, so that exchanging them shows."""
     found: dict[str, float] = {}
     for place, number in enumerate(numbers):
         alike = sum(1 for other in numbers[:place] if other.value == number.value and _is_integer(other))
@@ -116,7 +118,7 @@ def _others(numbers: Sequence[ScalarArg]) -> dict[str, float]:
 
 
 def _other(argument: ScalarArg) -> float:
-    """The next whole number; of floats one that shows, within (0, 1) where its own is."""
+    """Returns the next whole number; for a float one that shows, within (0, 1) where its own is."""
     if _is_integer(argument):
         return int(argument.value) + 1
     own = float(argument.value)

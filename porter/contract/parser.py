@@ -1,7 +1,7 @@
-"""Text → expression: one small grammar for the C++ of host code and for the expressions of a contract.
+"""Parses expressions: one small grammar for the C++ of host code and for the expressions of a contract.
 
 Literals, names (`a::b`), calls, members, subscripts, casts, braces, C operators, and for contracts `//`, `and`, `or`,
-`not`. What lies outside (lambdas, statements) raises `ExpressionError`.
+`not`. Anything else (lambdas, statements) raises `ExpressionError`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MAX_DEPTH = 100
 
 
 def parse(text: str) -> Node:
-    """The tree of `text`. Raises `ExpressionError` when it is no expression of the grammar."""
+    """Returns the tree of `text`. Raises `ExpressionError` when the grammar has no such expression."""
     parser = _Parser(text)
     node = parser.expression(1, 0)
     if parser.kind != "end":
@@ -57,7 +57,7 @@ def parse(text: str) -> Node:
 
 
 class _Parser:
-    """Precedence climbing over one token of look-ahead."""
+    """Parses by precedence climbing over one token of look-ahead."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -70,7 +70,7 @@ class _Parser:
         return ExpressionError(f"cannot read the expression '{self.text.strip()}': {reason}")
 
     def advance(self) -> None:
-        """Step to the next token; `kind` is "end" after the last."""
+        """Steps to the next token; `kind` is "end" after the last."""
         match = _TOKEN.match(self.text, self.position)
         if match is None or match.lastgroup is None:
             rest = self.text[self.position :].strip()
@@ -82,7 +82,7 @@ class _Parser:
         self.position = match.end()
 
     def take(self, token: str) -> bool:
-        """Step over `token` when it is next."""
+        """Steps over `token` when it is next."""
         if self.kind == "op" and self.token == token:
             self.advance()
             return True
@@ -93,7 +93,7 @@ class _Parser:
             raise self.error(f"expected {token!r} before {self.token!r}" if self.token else f"expected {token!r}")
 
     def expression(self, floor: int, depth: int) -> Node:
-        """An expression whose operators bind at least as tightly as `floor`."""
+        """Returns an expression whose operators bind at least as tightly as `floor`."""
         if depth > _MAX_DEPTH:
             raise self.error("nested too deeply")
         left = self.unary(depth + 1)
@@ -151,7 +151,7 @@ class _Parser:
         return Name(name, template)
 
     def template(self) -> str:
-        """Template arguments between a name and its `(`, stepped over; `a < b` is none."""
+        """Steps over template arguments between a name and its `(`; `a < b` is none."""
         match = _TEMPLATE.match(self.text, self.position)
         if match is None:
             return ""
@@ -159,7 +159,7 @@ class _Parser:
         return match.group(1).strip()
 
     def parenthesised(self, depth: int) -> Node:
-        """After `(`: a cast or an expression."""
+        """Parses a cast or an expression, after `(`."""
         closing = self.text.find(")", self.position - 1)
         inner = self.text[self.position - len(self.token) : closing] if self.token else ""
         words = re.findall(r"[A-Za-z_][\w:]*", inner)
@@ -198,7 +198,7 @@ class _Parser:
         return node
 
     def items(self, closing: str, depth: int) -> tuple[Node, ...]:
-        """Comma-separated expressions up to `closing`."""
+        """Parses comma-separated expressions up to `closing`."""
         items: list[Node] = []
         while not self.take(closing):
             items.append(self.expression(1, depth))

@@ -1,4 +1,4 @@
-"""Follows a parameter to the functions that it is handed to as it is."""
+"""Follows a parameter to the functions that it is passed to unchanged."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from porter.source.program import Function
 
 
 def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
-    """`function` and every function it hands the parameter `name` to as it is, with the name it has there.
+    """Returns `function` and every function that gets its parameter `name` unchanged, with the name it has there.
 
-    A field `p.n` is handed on with its struct.
+    A field `p.n` is passed on with its struct.
     """
     name, dot, field = name.partition(".")
     pending, seen = [(function, name)], {(function.span, function.name, name)}
@@ -42,7 +42,7 @@ def is_name(node: Node | None, name: str) -> bool:
 
 
 def behind_void(usage: Usage, function: Function, name: str) -> DType | None:
-    """The type of what the parameter `name`, a `void*`, points to: the first that a cast or a callee takes it for."""
+    """Returns the type behind the parameter `name`, a `void*`: the first that a cast or a callee takes it for."""
     found = map(element_type, taken_for(usage, function, name))
     return next((dtype for dtype in found if dtype is not None), None)
 

@@ -1,4 +1,4 @@
-"""Distances that are counted in bytes, such as those between the rows of an image: `(float*)((char*)p + row * pitch)`.
+"""Finds distances counted in bytes, such as those between rows of an image: `(float*)((char*)p + row * pitch)`.
 
 Where an address is a multiple of its element's size, so is such a distance: of 16 for an image of `float4`. Its symbol
 counts elements.
@@ -24,7 +24,7 @@ _CAST = re.compile(r"\b(?:char|u?int8_t|byte)(?:\s+const)?\s*\*\s*[)>]")
 def in_elements(
     arguments: tuple[Argument, ...], usage: Usage, function: Function, template: tuple[str, ...]
 ) -> tuple[Argument, ...]:
-    """`arguments` of `function` with each distance in bytes as the size of an element by its symbol."""
+    """Returns `arguments` of `function` with each distance in bytes as its symbol times the size of an element."""
     texts = (usage.program.source.text, *(header.text for header in usage.headers))
     if not any(_CAST.search(text) for text in texts):  # trees of all headers are not read for nothing
         return arguments
@@ -41,9 +41,9 @@ def _multiple(argument: Argument, tensor: TensorArg | None) -> Argument:
 
 
 def _pitches(usage: Usage, function: Function, template: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yields the names of distances in bytes, each with that of the pointer which they are added to.
+    """Yields the names of distances in bytes, each with the name of the pointer that it is added to.
 
-    They stand in the function itself, or in what the class of a parameter says of its members.
+    They stand in the function itself, or in the class of a parameter.
     """
     yield from _in_bodies(usage.types.bodies(function))
     given = {t.name: a for t, a in zip(function.template, template, strict=False) if a}
@@ -62,7 +62,7 @@ def _in_bodies(bodies: Iterable[object]) -> Iterator[tuple[str, str]]:
 
 
 def _bytes_of(node: Expression) -> Iterator[str]:
-    """Yields the name of the pointer that `node` makes one to bytes."""
+    """Yields the name of the pointer that `node` turns into one to bytes."""
     if (
         isinstance(node, Cast)
         and node.type.pointers == 1
@@ -78,7 +78,7 @@ def _factors(node: Expression) -> Iterator[str]:
 
 
 def _named(node: Expression) -> str:
-    """The name of a parameter, `p.step` for a field of one, or of a member within its class; else empty."""
+    """Returns the name of a parameter, `p.step` for a field of one, or of a member within its class; else empty."""
     if isinstance(node, Name):
         return unqualified(node.name)
     if not isinstance(node, Member):

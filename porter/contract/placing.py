@@ -1,4 +1,4 @@
-"""Ways in which an entry that refuses its arguments might take them: other shapes, rounder sizes."""
+"""Finds ways in which an entry that refuses its arguments might take them: other shapes, rounder sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEMANDS = ("{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 =
 
 
 def placements(contract: Contract) -> Iterator[Contract]:
-    """`contract` as it is; for torch also with the shapes of other tensors, then single extents, for unknown ones."""
+    """Yields `contract` as it is; for torch also with other tensors' shapes, then single extents, for unknown ones."""
     yield contract
     unknown = unknown_extents(contract)
     if contract.entry.kind is not EntryKind.TORCH or not unknown:
@@ -34,7 +34,7 @@ def placements(contract: Contract) -> Iterator[Contract]:
 
 
 def flipped(contract: Contract) -> Iterator[Contract]:
-    """`contract` with a flag the other way round, or with the next of some choices: host code may refuse the first."""
+    """Yields `contract` with a flag inverted, or another of some choices: host code may refuse the first."""
     for flag in (a for a in contract.arguments if isinstance(a, ScalarArg)):
         for value in _others(flag):
             other = replace(flag, value=value)
@@ -42,7 +42,7 @@ def flipped(contract: Contract) -> Iterator[Contract]:
 
 
 def _others(flag: ScalarArg) -> Iterator[str]:
-    """Values that `flag` may have instead of its own: its other choices, else those that follow a small number."""
+    """Yields other values for `flag`: its other choices, else those that follow a small number."""
     choices = flag.choices or (_FLAGS if flag.type == "bool" else ())
     if choices:
         yield from (choice for choice in choices if choice != flag.value)
@@ -60,8 +60,10 @@ def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
 
 
 def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
-    """Conditions to try: sizes that are divided by others as multiples of these; then, of the innermost symbols,
-    multiples of a vector, a warp or a block, powers of two, size.
+    """Yields conditions to try.
+
+    First sizes that others divide are multiples of these; then the innermost symbols are multiples of a vector, a warp
+    or a block, powers of two, or one size.
     """
     if contract.shares:
         yield contract.shares
@@ -70,7 +72,7 @@ def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
 
 
 def repairs(contract: Contract) -> Iterator[tuple[str, ...]]:
-    """Conditions that may mend what breaks: a least size before a multiple, since above it odd sizes are right, too."""
+    """Yields conditions that may help: a least size before a multiple, since above it odd sizes are right as well."""
     if contract.shares:
         yield contract.shares
     yield from _demanded(contract, [f"{{}} >= {size}" for size in _LEAST])
@@ -78,7 +80,7 @@ def repairs(contract: Contract) -> Iterator[tuple[str, ...]]:
 
 
 def _demanded(contract: Contract, demands: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each demand on one of the innermost symbols, then on all symbols."""
+    """Yields each demand on one of the innermost symbols, then on all symbols."""
     walked = frozenset[str]().union(*(names_in(t.shape[-1]) for t in contract.tensors if t.shape))
     backwards = contract.symbols[::-1]
     symbols = sorted(backwards, key=lambda symbol: symbol not in walked)[:_MOST_SYMBOLS]
@@ -90,7 +92,7 @@ def _demanded(contract: Contract, demands: Sequence[str]) -> Iterator[tuple[str,
 
 
 def own_grids(contract: Contract) -> Iterator[tuple[str, str]]:
-    """Each symbol that only a guessed grid has, with each size it might be."""
+    """Yields each symbol that only a guessed grid has, with each size it might be."""
     launch = contract.entry.launch
     given = [a.value for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols]
     for own in launch.grid if launch is not None else ():
@@ -99,7 +101,7 @@ def own_grids(contract: Contract) -> Iterator[tuple[str, str]]:
 
 
 def lengthened(contract: Contract, run: Run) -> Contract:
-    """Torch tensors that kernels read past the end of, with an axis more: host code never names the last one."""
+    """Yields torch tensors that kernels read past the end of, with one more axis, which host code never names."""
     short = {t.name for t, touched in zip(contract.tensors, run.touched, strict=False) if touched.beyond}
     arguments = tuple(
         replace(a, shape=(*a.shape, str(_EXTRA_AXIS))) if isinstance(a, TensorArg) and a.name in short else a
@@ -109,7 +111,7 @@ def lengthened(contract: Contract, run: Run) -> Contract:
 
 
 def fitted_axes(contract: Contract, run: Run, sizes: Mapping[str, int]) -> Contract:
-    """Axes added by `lengthened` cut down to what is used of them."""
+    """Cuts axes that `lengthened` added down to the part that is used."""
     touched = dict(zip((t.name for t in contract.tensors), run.touched, strict=False))
     arguments: list[Argument] = []
     for argument in contract.arguments:

@@ -1,4 +1,4 @@
-"""Counts that kernels take apart: `n = index / C` of an `index` below a count says that it counts rows of C."""
+"""Finds counts that kernels take apart: `n = index / C` of an `index` below a count says that it counts rows of C."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Planes:
 
 
 def taken_apart(contract: Contract, found: Iterable[tuple[str, tuple[str, ...]]]) -> Contract:
-    """`contract` with each size of `found`, of which only the count of a tensor's elements is said, times its axes.
+    """Returns `contract` with each size of `found`, where only a tensor's count was stated, times its axes.
 
     The tensor gets them as axes, the innermost last.
     """
@@ -52,10 +52,10 @@ def _is_size(axis: str, contract: Contract) -> bool:
 
 
 def of_planes(contract: Contract, usage: Usage, kernel: Function) -> Contract:
-    """`contract` of a kernel alone with each count that it takes apart by several sizes a multiple of these.
+    """Returns a kernel's `contract` in which counts that it takes apart by several sizes are multiples of these.
 
-    One that is divided by a single size may well end within a row. A number that is no size, as the step of a window by
-    which a place in a row is divided, makes no planes.
+    A count that is divided by a single size may well end within a row. A number that is not a size, such as the step of
+    a window that divides a place in a row, makes no planes.
     """
     for found in _Kernel(usage, kernel).planes():
         size, axes = render(found.count), tuple(a for a in map(render, found.axes) if a in contract.symbols)
@@ -65,7 +65,7 @@ def of_planes(contract: Contract, usage: Usage, kernel: Function) -> Contract:
 
 
 def planes(usage: Usage, function: Function, depth: int = 0) -> Iterator[Planes]:
-    """The counts that `function` hands to kernels, itself or through host functions, which take them apart."""
+    """Returns the counts that `function` passes to kernels, itself or through host functions, which take them apart."""
     scope, body = Scope(usage, function), usage.body(function)
     for place, name, arguments in body.sites if depth < _DEEPEST_CALL else ():
         callee = usage.callee(name, len(arguments))
@@ -88,7 +88,7 @@ class _Kernel:
     function: Function
 
     def planes(self) -> Iterator[Planes]:
-        """The counts among its parameters that indices stay below, with what those indices are divided by."""
+        """Yields the counts among its parameters that indices stay below, with the divisors of those indices."""
         for index, count in dict.fromkeys(self._limits()):
             axes = dict.fromkeys(axis for axis in self._divisors(index) if axis != count)
             if axes:
@@ -101,7 +101,7 @@ class _Kernel:
         return frozenset(name for name, type_ in types.items() if is_integer(type_.base) and not type_.pointers)
 
     def _limits(self) -> Iterator[tuple[str, str]]:
-        """`index < count`, `index >= count`, and loops that a macro makes of the two: `KERNEL_LOOP(index, count)`."""
+        """Yields `index < count`, `index >= count`, and the loops of a macro: `KERNEL_LOOP(index, count)`."""
         body = self.usage.body(self.function)
         for c in (c for node in body.conditions for c in comparisons(node)):
             match c:
@@ -114,7 +114,7 @@ class _Kernel:
                     yield index, count
 
     def _divisors(self, index: str) -> Iterator[str]:
-        """The parameters by which `index`, and what is left of it, are divided: those of `index / (H * W)`, too."""
+        """Yields the parameters that divide `index`, and what is left of it: also those of `index / (H * W)`."""
         definitions = self.usage.body(self.function).definitions
         scope = Scope(self.usage, self.function)
         parts = {index}
@@ -129,7 +129,7 @@ class _Kernel:
 
 
 def _chain(words: Sequence[Token], start: int) -> Iterator[Node]:
-    """`W` and `H` of `/ W) % H`."""
+    """Returns `W` and `H` of `/ W) % H`."""
     while start + 1 < len(words) and words[start].text in ("/", "%"):
         bracket = match_bracket(words, start + 1) if words[start + 1].text == "(" else start + 1
         end = start + 1 if bracket is None else bracket
@@ -142,7 +142,7 @@ def _chain(words: Sequence[Token], start: int) -> Iterator[Node]:
 
 
 def _leading(node: Node) -> str:
-    """`index` of `index`, and of `(index / W) % H`."""
+    """Returns `index` of `index`, and of `(index / W) % H`."""
     match node:
         case Name(name):
             return name

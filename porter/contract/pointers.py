@@ -36,7 +36,7 @@ def is_words(type_: CType) -> bool:
 
 
 def root(node: Node) -> str:
-    """The name a pointer expression points into: `x` for `(float4*)(x + i)`, `&x[i]`, `x.data_ptr<float>()`."""
+    """Returns the name a pointer expression points into: `x` for `(float4*)(x + i)`, `&x[i]`, `x.data_ptr<float>()`."""
     match node:
         case Name(name):
             return name
@@ -55,7 +55,7 @@ def root(node: Node) -> str:
 
 
 def root_of(node: Node | None) -> str:
-    """`root`, of what may be no expression."""
+    """Returns `root`, of text that may not be an expression."""
     return root(node) if node is not None else ""
 
 
@@ -72,7 +72,7 @@ def holds_integers(base: str) -> bool:
 
 
 def aliases(body: Body, buffers: Collection[str]) -> dict[str, str]:
-    """Every name in `body` that points into one of `buffers`, and which."""
+    """Returns every name in `body` that points into one of `buffers`, and which."""
     owner = {name: name for name in buffers}
     for _ in range(_CHAIN):
         for name, nodes in body.definitions.items():

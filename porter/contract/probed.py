@@ -1,4 +1,4 @@
-"""A contract that was probed: what its tensors were seen to span, and the shapes and roles that follow from it."""
+"""Evaluates a probed contract: what its tensors were seen to span, and the shapes and roles that follow from it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Probed:
 
     @property
     def suffices(self) -> bool:
-        """Returns whether there are runs enough to learn from: what has no size is always the same."""
+        """Whether there are enough runs to learn from: without a size everything is always the same."""
         return len(self.probes) >= (2 if self.contract.symbols else 1)
 
     @property
@@ -45,7 +45,7 @@ class Probed:
 
     @cached_property
     def fits(self) -> Mapping[str, Fit | None]:
-        """The extent of each tensor the source says none of; None where no expression explains what was seen."""
+        """The extent of each tensor that the source leaves open; None where no expression explains what was seen."""
         return {t.name: self._fit(t, self.extents(t.name)) for t in unknown_extents(self.contract)}
 
     def _fit(self, tensor: TensorArg, extents: list[int]) -> Fit | None:
@@ -56,7 +56,7 @@ class Probed:
         return fit(extents, [p.sizes for p in self.probes]) if max(extents) else Fit("1", exact=True)
 
     def _one_behind(self, extents: list[int]) -> str:
-        """The size that offsets have one more of; of odd sizes that could be whole pairs, too."""
+        """Returns the size that offsets have one more of; of odd sizes that could be whole pairs, too."""
         symbols = self.contract.symbols
         return next(
             (s for s in symbols if all(e == p.sizes[s] + 1 for e, p in zip(extents, self.probes, strict=True))), ""
@@ -64,14 +64,12 @@ class Probed:
 
     @property
     def idle(self) -> bool:
-        """Returns whether no run touched anything: host code wants sizes that these are not."""
+        """Whether no run touched anything: host code wants other sizes."""
         return not any(t.read_end or t.written_end for p in self.probes for t in p.run.touched)
 
     @property
     def explained(self) -> bool:
-        """Returns whether every extent is explained exactly, and by no rows that merely might have a distance of
-        their own.
-        """
+        """Whether every extent is explained exactly, and not by rows that merely might have a distance of their own."""
         return all(f is not None and f.exact and not f.apart for f in self.fits.values())
 
     @property
@@ -80,17 +78,13 @@ class Probed:
         return all(f is not None and f.exact for f in self.fits.values())
 
     def lacks(self, names: Container[str]) -> bool:
-        """Returns whether one of these extents has no form, which no further run would give it: a form of all is one
-        of these, too.
-        """
+        """Returns whether one of these extents has no form, and no further run would give it one."""
         found = (self._fit(t, self.extents(t.name)) for t in self.contract.tensors if t.name in names)
         return any(f is None or not f.exact for f in found)
 
     @property
     def constants(self) -> int:
-        """Returns how many extents were the same at all sizes: one, or what a quotient was that no probe made any
-        larger.
-        """
+        """The number of extents that were the same at all sizes: one, or a quotient that no probe made any larger."""
         return sum(1 for f in self.fits.values() if f is not None and f.text.isdigit())
 
     @property
@@ -100,15 +94,11 @@ class Probed:
 
     @property
     def ragged(self) -> int:
-        """Returns how many extents end beside what sizes span: `rows * width - 1` where pairs are taken of an odd
-        width.
-        """
+        """The number of extents that end beside what sizes span: `rows * width - 1` for pairs of an odd width."""
         return sum(1 for f in self.fits.values() if f is not None and _RAGGED.search(f.text))
 
     def improves(self, other: Probed) -> bool:
-        """Returns whether every extent has a form here, and `other` lacks some or has more that never change or are
-        ragged.
-        """
+        """Returns whether every extent has a form here, and `other` lacks some, or has more constant or ragged ones."""
         if not (self.suffices and self.varied and self.exact):
             return False
         return not other.exact or self.constants + self.ragged < other.constants + other.ragged
@@ -130,7 +120,7 @@ class Probed:
         return tuple(dict.fromkeys(f.apart for f in written if f is not None and f.apart))
 
     def extents(self, name: str) -> list[int]:
-        """Elements from the start of a tensor to the end of the last group that was touched, for each probe."""
+        """Returns elements from a tensor's start to the end of the last group that was touched, for each probe."""
         tensor = next(t for t in self.contract.tensors if t.name == name)
         bytes_ = tensor.dtype.bytes * tensor.group
         return [-(-max(t.read_end, t.written_end) // bytes_) * tensor.group for t in self._touched(name)]
@@ -140,7 +130,7 @@ class Probed:
         return [p.run.touched[position] for p in self.probes]
 
     def learned(self) -> Contract:
-        """`before` with the shapes, roles, bounds and conditions that the probes show in place of guesses."""
+        """Returns `before` with the shapes, roles, bounds and conditions that the probes show in place of guesses."""
         conditions = dict.fromkeys((*self.before.conditions, *_roundings(self.fits)))
         arguments = tuple(self._argument(a) if isinstance(a, TensorArg) else a for a in self.contract.arguments)
         texts = (text for a in arguments if isinstance(a, TensorArg) for text in (*a.shape, a.bound) if text)
@@ -154,9 +144,9 @@ class Probed:
         )
 
     def _suffices_for(self, name: str) -> bool:
-        """Returns whether what is only read of a tensor stays within the widest shape that can be meant.
+        """Returns whether reads of an input tensor stay within its widest possible shape.
 
-        Without a form is the extent of what a sum of two indices selects: having more than is read changes nothing.
+        The extent that a sum of two indices selects from has no form: having more than is read changes nothing.
         """
         shape = next(t.shape for t in self.before.tensors if t.name == name)
         widest = [prod(evaluate(extent, p.sizes) for extent in shape) for p in self.probes]
@@ -179,7 +169,7 @@ class Probed:
         return replace(tensor, role=role, shape=shape, bound=bound)
 
     def _shape(self, tensor: TensorArg, found: Fit | None) -> tuple[str, ...]:
-        """The fitted extent; for a torch tensor the shape of another one with as many elements."""
+        """Returns the fitted extent; for a torch tensor the shape of another one with as many elements."""
         if found is None:
             return tensor.shape
         text = _plain(found)
@@ -189,7 +179,7 @@ class Probed:
 
 
 def _roundings(fits: Mapping[str, Fit | None]) -> Iterator[str]:
-    """A pointer used in whole vectors or blocks: what it spans must be a multiple of them."""
+    """Yields conditions of a pointer used in whole vectors or blocks: its extent must be a multiple of them."""
     for found in fits.values():
         if found is not None and found.multiple_of:
             yield f"{_unrounded(found)} % {found.multiple_of} == 0"
@@ -204,7 +194,7 @@ def _plain(found: Fit) -> str:
 
 
 def _unrounded(found: Fit) -> str:
-    """`n` for `4 * cdiv(n, 4)`."""
+    """Returns `n` for `4 * cdiv(n, 4)`."""
     inner = found.text[found.text.index("cdiv(") + 5 : found.text.rindex(",")]
     coefficient = int(found.text.split(" * ")[0]) if found.text[0].isdigit() else 1
     factor = coefficient // found.multiple_of

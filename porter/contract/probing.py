@@ -1,4 +1,4 @@
-"""Runs that ask a question: the arguments and sizes of a probe."""
+"""Makes runs that ask a question: the arguments and sizes of a probe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MULTIPLE_OF = re.compile(r"\b(\w+) % (\d+) == 0")
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """One number in all elements: `read` in those of inputs, `changed` in those of what is an input and an output."""
+    """One number in all elements: `read` in those of inputs, `changed` in those of tensors that are also outputs."""
 
     read: Values
     changed: Values
@@ -57,7 +57,7 @@ FILLINGS = (
 
 
 def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
-    """The run of `workload`; a KERNEL's launch is evaluated at its sizes."""
+    """Returns the run of `workload`; a KERNEL's launch is evaluated at its sizes."""
     arguments = materialise(contract, workload, poison)
     launch = contract.entry.launch
     if launch is None:
@@ -70,15 +70,19 @@ def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
 
 
 def probe_job(contract: Contract, sizes: Mapping[str, int], grown: Mapping[str, int]) -> Job:
-    """A run on tensors that hold `PROBE_ELEMENTS`, or as many as `grown` says, where their extent is unknown, indices
-    all at their largest.
+    """Returns a run on tensors that hold `PROBE_ELEMENTS`, or as many as `grown` says, where their extent is unknown.
+
+    Indices are all at their largest.
     """
     wide = _widened(contract, grown)
     return _at_the_bound(job(wide, Workload("probe", sizes, seed=1)), wide, sizes)
 
 
 def with_nans(probe: Job, contract: Contract) -> Job:
-    """`probe` with NaN in all floats that are drawn: `if (isnan(x[i])) y[i] = 0` touches nothing of y elsewhere."""
+    """Returns `probe` with NaN in all floats that are drawn.
+
+    `if (isnan(x[i])) y[i] = 0` touches nothing of y elsewhere.
+    """
     tensors = iter(contract.tensors)
     arguments: list[Value] = []
     for value in probe.arguments:
@@ -92,7 +96,7 @@ def with_nans(probe: Job, contract: Contract) -> Job:
 
 
 def filled(contract: Contract, filling: Filling) -> Contract:
-    """`contract` with the numbers of `filling` in the inputs that no other argument hangs on."""
+    """Returns `contract` with the numbers of `filling` in the inputs that no other argument depends on."""
     arguments = tuple(
         replace(a, values=filling.changed if a.role is Role.INOUT else filling.read)
         if isinstance(a, TensorArg) and a.values in _DRAWN and not a.elements
@@ -103,7 +107,7 @@ def filled(contract: Contract, filling: Filling) -> Contract:
 
 
 def _widened(contract: Contract, grown: Mapping[str, int]) -> Contract:
-    """Unknown extents as those of a probe, and everything an input, so that it holds values and not poison."""
+    """Widens unknown extents to those of a probe, and makes everything an input, so that it does not hold poison."""
     unknown = {t.name for t in unknown_extents(contract)}
     arguments = tuple(
         replace(a, shape=(str(grown.get(a.name, PROBE_ELEMENTS)),), role=Role.INOUT)
@@ -115,7 +119,7 @@ def _widened(contract: Contract, grown: Mapping[str, int]) -> Contract:
 
 
 def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> Job:
-    """`probe` with all indices at their largest, wherever a prefix of them ends, and offsets that rise by one."""
+    """Returns `probe` with all indices at their largest, wherever a prefix of them ends, and offsets rising by one."""
     tensors = iter(contract.tensors)
     arguments: list[Value] = []
     for value in probe.arguments:
@@ -133,10 +137,10 @@ def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> J
 def probe_sizes(
     contract: Contract, bounds: frozenset[str], fixed: Mapping[str, int], attempt: int, smaller: int
 ) -> dict[str, int] | None:
-    """The sizes of a probe: primes that differ between symbols and attempts, less with each step of `smaller`; for the
-    attempt `EVEN` even numbers, for `FALLING` the largest first.
+    """Returns the sizes of a probe: primes that differ between symbols and attempts, less with each step of `smaller`.
 
-    A size that has to be a multiple of more than its prime is another prime times that: it would always be the same.
+    They are even numbers for the attempt `EVEN`, and the largest first for `FALLING`. A size that has to be a multiple
+    of more than its prime is another prime times that: it would otherwise always be the same.
 
     `bounds` are the symbols that stand for unknown bounds. None when the conditions leave no choice.
     """
@@ -164,7 +168,7 @@ def probe_sizes(
 
 
 def _unshaped(contract: Contract) -> Contract:
-    """The contract without the shapes that are guesses: they must not keep the sizes of a probe down."""
+    """Returns the contract without guessed shapes: they must not keep the sizes of a probe down."""
     unknown = {t.name for t in unknown_extents(contract)}
     return replace(
         contract,

@@ -1,6 +1,6 @@
-"""Finds the words that a program is run with: numbers, where its `main` ends without them and reads numbers.
+"""Finds the words that a program is run with: numbers, if its `main` reads numbers and ends without them.
 
-Other words - names of files, of modes - nobody can guess; a program that wants one is run without any.
+Other words - names of files, of modes - cannot be guessed; a program that wants one is run without any.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MORE = {"!=": 0, "<": 0, "<=": 1, "==": 1}
 
 
 def program_arguments(usage: Usage, main: Function) -> tuple[ScalarArg, ...]:
-    """The words behind the program's name, `argv[1]` and on; none where they are not all numbers, or none is wanted."""
+    """Returns the words behind the program's name, `argv[1]` and on; none if one is not a number, or none is wanted."""
     if len(main.params) < 2:
         return ()
     count, words = (re.escape(p.name) for p in main.params[:2])
@@ -37,7 +37,7 @@ def program_arguments(usage: Usage, main: Function) -> tuple[ScalarArg, ...]:
 
 
 def _read(functions: str, words: str, text: str) -> list[str]:
-    """The places of the words that one of `functions` is given."""
+    """Returns the places of the words that one of `functions` is given."""
     return re.findall(rf"\b(?:{functions})\({words}\[(\d+)\]", text)
 
 

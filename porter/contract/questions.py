@@ -1,4 +1,4 @@
-"""Questions a draft asks, and which of them running the kernel can answer."""
+"""Defines the questions a draft asks, and tells which of them running the kernel can answer."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def element_question(name: str, type_: str) -> Question:
 
 
 def unknown_elements(contract: Contract) -> frozenset[str]:
-    """The names of tensors whose element type the draft guessed."""
+    """Returns the names of tensors whose element type the draft guessed."""
     return frozenset(q.about for q in contract.questions if q.text.endswith(_TAKEN))
 
 
@@ -68,7 +68,7 @@ def list_question(name: str, type_: str) -> Question:
 
 
 def sizes_question(contract: Contract) -> Question:
-    """At which sizes does the operator run?"""
+    """Returns the question at which sizes the operator runs."""
     conditions = "; ".join(contract.conditions)
     flag = " ".join(f"--size {symbol}=..." for symbol in contract.symbols) or _FLAG
     return Question("sizes", _SIZES.format(conditions=conditions) if conditions else _NO_SIZES, flag)
@@ -80,37 +80,37 @@ def callable_question(name: str, type_: str) -> Question:
 
 
 def guessed_launch(contract: Contract) -> Question | None:
-    """The question about the launch, where the draft had to guess one."""
+    """Returns the question about the launch, where the draft had to guess one."""
     name = contract.entry.name
     asked = (launch_question(name), block_question(name), extents_question(name))
     return next((q for q in asked if q in contract.questions), None)
 
 
 def unknown_extents(contract: Contract) -> tuple[TensorArg, ...]:
-    """The tensors whose shape the draft guessed."""
+    """Returns the tensors whose shape the draft guessed."""
     return tuple(t for t in contract.tensors if extent_question(t.name) in contract.questions)
 
 
 def unknown_bounds(contract: Contract) -> tuple[TensorArg, ...]:
-    """The index tensors whose bound the draft guessed."""
+    """Returns the index tensors whose bound the draft guessed."""
     return tuple(t for t in contract.tensors if bound_question(t.name) in contract.questions)
 
 
 def unknown_values(contract: Contract) -> tuple[Question, ...]:
-    """The questions about arguments of a type that the source may not even compile with as it was guessed."""
+    """Returns questions about arguments of a type with which the source, as it was guessed, may not even compile."""
     return tuple(q for q in contract.questions if q.text.endswith((_NO_VALUE, _UNVALUED)))
 
 
 def unanswerable(contract: Contract) -> tuple[Question, ...]:
-    """The questions about arguments that porter has nothing to pass for: no run answers them, and none is worth it."""
+    """Returns questions about arguments that porter has no value for: no run answers them, so none is made."""
     return tuple(q for q in contract.questions if q.text.endswith((_NO_VALUE, _UNVALUED, _NO_VALUES)))
 
 
 def open_questions(contract: Contract) -> tuple[Question, ...]:
-    """The questions with which nothing can be verified: all but those about a launch or an element type.
+    """Returns questions that prevent a verification: all except those about a launch or an element type.
 
     Under another launch every line of the kernel still runs, and elements of another type still are bytes that are read
-    and written. A size, an extent or a number that is another one may leave nothing to do.
+    and written. Another size, extent or number may leave nothing to do.
     """
     launch, elements = guessed_launch(contract), unknown_elements(contract)
     guessed = [q for q in contract.questions if q == launch or (q.about in elements and q.text.endswith(_TAKEN))]
@@ -118,5 +118,5 @@ def open_questions(contract: Contract) -> tuple[Question, ...]:
 
 
 def others(contract: Contract) -> tuple[Question, ...]:
-    """The questions that only the user can answer."""
+    """Returns the questions that only the user can answer."""
     return tuple(q for q in contract.questions if q not in (extent_question(q.about), bound_question(q.about)))

@@ -1,4 +1,4 @@
-"""TOML → contracts. Every error says which line, which field, and what to write there."""
+"""Reads contracts from TOML. Every error names the line and the field, and says what to write there."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _FIELDS = {
 
 
 def load_contracts(path: Path) -> tuple[Contract, ...]:
-    """The contracts in the file at `path`. Raises `InputError` where it cannot be read, `ContractError` as `loads`."""
+    """Reads the contracts in the file at `path`. Raises `InputError` where it cannot, `ContractError` as `loads`."""
     return loads(read_text(path), path)
 
 
 def loads(text: str, path: Path) -> tuple[Contract, ...]:
-    """The contracts in `text`; `path` is named in errors. Raises `ContractError`."""
+    """Reads the contracts in `text`; errors name `path`. Raises `ContractError`."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -79,7 +79,7 @@ class _File:
         return ContractError(f"{self.path}:{self.line(path)}: {dotted}: {message}", hint)
 
     def line(self, path: tuple[str | int, ...]) -> int:
-        """The line of the deepest part of `path` that stands in a table or key of its own."""
+        """Returns the line of the deepest part of `path` that stands in a table or key of its own."""
         best, start, header = 1, 0, ""
         lines = self.text.splitlines()
         for index, part in enumerate(path):
@@ -104,7 +104,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table with its place; each getter checks what it gets."""
+    """A table with its place; each getter checks its value."""
 
     file: _File
     fields: Mapping[str, object]
@@ -131,11 +131,11 @@ class _Table:
         return found
 
     def number(self, key: str) -> float:
-        """A number, which stays whole where it is written so."""
+        """Returns a number, which stays whole where it is written so."""
         return self.get(key, int) if isinstance(self.fields.get(key), int) else self.get(key, float)
 
     def flag(self, key: str) -> bool:
-        """A boolean, False when absent."""
+        """Returns a boolean, False when absent."""
         found = self.fields.get(key, False)
         if not isinstance(found, bool):
             raise self.error(key, f"{found!r} is not a boolean", f"write {key} = true, or leave it out")

@@ -1,7 +1,6 @@
-"""Structs that are passed by value: each of their fields is an argument of its own, called `struct.field`, each element
-of a small array among them one called `struct.array[0]`.
+"""Splits structs that are passed by value into arguments: `struct.field`, and `struct.array[0]` of small arrays.
 
-Who calls the entry puts them together again (`simt/driver.py`); a Triton launcher takes them one by one.
+The caller of the entry puts them together again (`simt/driver.py`); a Triton launcher takes them one by one.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Records:
-    """The structs of a program: `types` are those it declares, `enumerations` the names of those it enumerates."""
+    """The structs of a program: `types` are those it declares, `enumerations` the names of its enumerations."""
 
     types: DeclaredTypes
     enumerations: Collection[str]
 
     def fields(self, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
-        """The fields of a struct of numbers and pointers that `function` is handed, or a constant reference to one.
+        """Returns the fields of a struct of numbers and pointers that `function` takes, by value or constant reference.
 
-        Those of a small array are its elements, and those of a base are among them. None for any other parameter, and
-        for a struct that not everybody can make and fill: one without a constructor that takes nothing, or with members
-        that are not public.
+        A small array gives its elements, and fields of a base are included. None for any other parameter, and for a
+        struct that not everybody can make and fill: one without a constructor that takes nothing, or with members that
+        are not public.
         """
         type_ = self.types.of(param, function, arguments)
         if type_.pointers or (type_.reference and not type_.const):
@@ -51,8 +50,9 @@ class Records:
         return found if all(self._is_plain(field.type) for field in found) and len(found) <= _MOST_FIELDS else ()
 
     def elements(self, function: Function, param: Param) -> tuple[DType, int] | None:
-        """Returns the type of the numbers that the struct or vector is made of to which `param` points, and how many
-        there are, if all are of one type and nothing else lies among them; None for any other pointer.
+        """Returns the element type and count of the struct or vector that `param` points to, if all have one type.
+
+        Nothing else may lie among them. None for any other pointer.
         """
         type_ = self.types.of(param, function)
         value = replace(type_, pointers=0)
@@ -64,8 +64,9 @@ class Records:
         return only, len(found)
 
     def _layout(self, type_: CType, scope: tuple[str, ...] = ()) -> tuple[int, int] | None:
-        """Returns the bytes of a value of a type, and what its addresses are multiples of; None where these are not
-        known, and where something lies between its numbers.
+        """Returns the bytes and alignment of a type's values.
+
+        None where these are not known, and where padding lies between its numbers.
         """
         if vector := _VECTOR.fullmatch(type_.base):
             number = arithmetic(vector["number"].replace("longlong", "long long"))
@@ -87,7 +88,7 @@ class Records:
     def _fields(
         self, param: Param, type_: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING
     ) -> Iterator[Param]:
-        """The fields of a value of a type, those within fields too; one of no type where it is none of ours."""
+        """Returns the fields of a type's value, also those within fields; a field without a type for unknown ones."""
         if vector := _VECTOR.fullmatch(type_.base):
             number = vector["number"].replace("longlong", "long long")
             part = f"unsigned {number}" if vector["sign"] else number
@@ -103,7 +104,7 @@ class Records:
             yield from self._field(param, field)
 
     def _field(self, param: Param, field: Variable) -> Iterator[Param]:
-        """The field itself, those of a struct, or the elements of an array, `p.sizes[0]`."""
+        """Returns the field itself, those of a struct, or the elements of an array, `p.sizes[0]`."""
         stars = "*" * field.type.pointers
         base = instance(field.type)
         written = CType(f"{base}{stars}", base, field.type.pointers, field.type.const)
@@ -124,11 +125,11 @@ class Records:
 
 
 def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:
-    """For each of `parameters` the fields that arguments called `names` give it; none where it is one itself."""
+    """Returns, for each of `parameters`, its fields among the arguments `names`; none if it is an argument itself."""
     owned = [[n.removeprefix(f"{p.name}.") for n in names if n.startswith(f"{p.name}.")] for p in parameters]
     return tuple(map(tuple, owned))
 
 
 def symbol(name: str) -> str:
-    """The symbol for a field that is a size: a name without dots and brackets, `p_sizes_0` for `p.sizes[0]`."""
+    """Returns the symbol for a field that is a size: without dots and brackets, `p_sizes_0` for `p.sizes[0]`."""
     return re.sub(r"\W+", "_", name.replace("]", ""))

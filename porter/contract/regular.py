@@ -1,4 +1,4 @@
-"""Sizes that go together: where extents have no simple form at any sizes, they may at those the author meant."""
+"""Relates sizes: where extents have no simple form at all sizes, they may have one at those the author meant."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_SYMBOLS = 4
 
 
 def regularities(contract: Contract) -> Iterator[Change]:
-    """Yields what may have been meant and not said, each as a change of `contract`, which has to have been drafted.
+    """Yields what the author may have meant, each as a change of `contract`, which must be a draft.
 
-    A size that fits into a block; a count of all elements that is one of planes; whole vectors, warps or blocks. What
-    leaves the sizes free comes before what makes them round: with powers of two much is explained by chance.
+    A size that fits into a block; a count of all elements that is one of planes; whole vectors, warps or blocks.
+    Changes that leave sizes free come before those that make them round: powers of two explain much by chance.
     """
     sizes = _given(contract)
     threads = contract.entry.launch.block[0] if contract.entry.launch is not None else ""
@@ -33,7 +33,7 @@ def regularities(contract: Contract) -> Iterator[Change]:
 
 
 def multiples(contract: Contract) -> Iterator[Change]:
-    """A size that is a multiple of two others, or of one."""
+    """Yields that a size is a multiple of two others, or of one."""
     sizes = _given(contract)
     for size in sizes if len(sizes) <= _MOST_SYMBOLS else ():
         others = [other for other in sizes if other != size]
@@ -42,22 +42,22 @@ def multiples(contract: Contract) -> Iterator[Change]:
 
 
 def _given(contract: Contract) -> list[str]:
-    """The sizes that are passed as they are."""
+    """Returns the sizes that are passed as they are."""
     return [a.value for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols]
 
 
 def limited(contract: Contract, conditions: tuple[str, ...]) -> Contract:
-    """`contract` at sizes that satisfy `conditions`, too."""
+    """Returns `contract` at sizes that satisfy `conditions` as well."""
     return replace(contract, conditions=(*contract.conditions, *conditions))
 
 
 def multiplied(contract: Contract, size: str, factors: tuple[str, ...]) -> Contract:
-    """`contract` with `size` times `factors` wherever it had `size`."""
+    """Returns `contract` with `size` times `factors` wherever it had `size`."""
     return with_size(contract, size, " * ".join((size, *factors)))
 
 
 def with_size(contract: Contract, size: str, text: str) -> Contract:
-    """`contract` with the expression `text` wherever it had `size`."""
+    """Returns `contract` with the expression `text` wherever it had `size`."""
     name, inner = re.compile(rf"\b{re.escape(size)}\b"), text if text.isidentifier() else f"({text})"
 
     def rewritten(*texts: str) -> tuple[str, ...]:

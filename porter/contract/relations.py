@@ -1,4 +1,4 @@
-"""Extents of torch tensors that host code never compares, and that kernels take to be equal all the same."""
+"""Relates extents of torch tensors that host code never compares, and that kernels take to be equal all the same."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST = 6
 
 
 def relations(contract: Contract) -> Iterator[Contract]:
-    """`contract` with its first axes all alike, as batches are, then all axes of a place, then two at a time.
+    """Yields `contract` with its first axes all equal, as batches are, then all axes of a place, then two at a time.
 
-    All axes of a place are at first those of tensors of one rank: maps and what is known of each of their points.
+    Axes of a place are first those of tensors of one rank: maps and the data of each of their points.
     """
     if contract.entry.kind is not EntryKind.TORCH:
         return
@@ -32,7 +32,7 @@ def relations(contract: Contract) -> Iterator[Contract]:
 
 
 def agreements(contract: Contract) -> Iterator[str]:
-    """Conditions by which a number that is passed as it is says again how long an axis is, last axes first."""
+    """Yields conditions by which a number that is passed repeats the length of an axis, last axes first."""
     shapes = {extent for t in contract.tensors for extent in t.shape}
     given = {a.value: a for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols}
     axes = [s for s in contract.symbols if s in shapes and s not in given]
@@ -42,13 +42,13 @@ def agreements(contract: Contract) -> Iterator[str]:
 
 
 def _by_axis(contract: Contract, shapes: list[tuple[str, ...]]) -> list[list[str]]:
-    """The sizes that the axes of a place have, by place."""
+    """Returns the sizes that the axes of a place have, by place."""
     places = range(max(map(len, shapes), default=0))
     return [list(dict.fromkeys(s[a] for s in shapes if a < len(s) and s[a] in contract.symbols)) for a in places]
 
 
 def _alike(contract: Contract, groups: list[list[str]]) -> Contract:
-    """`contract` with the first of each group in place of the others."""
+    """Returns `contract` with the first of each group in place of the others."""
     for first, *others in groups:
         for size in others:
             contract = with_size(contract, size, first)

@@ -1,4 +1,4 @@
-"""Arrays that were made lately, by what they were made from: inputs of a workload are asked for again and again."""
+"""Remembers recent arrays by what they were made from: inputs of a workload are asked for again and again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Array = NDArray[np.generic]
 
 @dataclass
 class Remembered:
-    """The arrays asked for last, up to `most_bytes` of them; one that is larger than a quarter of that is not kept."""
+    """The arrays asked for last, up to `most_bytes`; one larger than a quarter of that is not kept."""
 
     most_bytes: int
     _kept: OrderedDict[Hashable, Array] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, key: Hashable, make: Callable[[], Array]) -> Array:
-        """Returns a copy of what was kept by `key`, or what `make` makes: the caller's own to change."""
+        """Returns a copy of what was kept by `key`, or what `make` makes: the caller may change it."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None:

@@ -28,13 +28,13 @@ _COMPLAINTS = frozenset(("printf", "fprintf", "cerr", "cout", "puts", "perror"))
 
 
 def requirements(body: Body) -> tuple[Node, ...]:
-    """The conditions under which nothing written in `body` refuses to go on."""
+    """Returns the conditions under which nothing written in `body` refuses to go on."""
     demands = (*_checked(body.words), *_unrefused(body.words), *_chosen(body.words))
     return tuple(_multiple(clause) for demand in demands for clause in clauses(demand))
 
 
 def _multiple(clause: Node) -> Node:
-    """`!(n & 3)`, `(n & 3) == 0` and `!(n % 4)` as `n % 4 == 0`."""
+    """Returns `!(n & 3)`, `(n & 3) == 0` and `!(n % 4)` as `n % 4 == 0`."""
     if isinstance(clause, Unary) and clause.operator == "!" and isinstance(clause.operand, Binary):
         return _multiple(Binary("==", clause.operand, Number(0))) if clause.operand.operator in "&%" else clause
     match clause:
@@ -57,14 +57,14 @@ def _checked(words: Sequence[Token]) -> Iterator[Node]:
 
 
 def _valued(words: Sequence[Token]) -> Sequence[Token]:
-    """The last operand of commas in brackets, which is what `("a message", condition)` amounts to."""
+    """Returns the last operand of commas in brackets, which is the value of `("a message", condition)`."""
     if words and words[0].text == "(" and match_bracket(words, 0) == len(words) - 1:
         return _valued(split_arguments(words, 0)[-1]) if len(words) > 2 else words
     return words
 
 
 def _unrefused(words: Sequence[Token]) -> Iterator[Node]:
-    """The opposite of `if (condition) throw ...`."""
+    """Yields the opposite of `if (condition) throw ...`."""
     for i, word in enumerate(words):
         close = _head(words, i) if word.text == "if" else None
         if close is not None and _refuses(words, close + 1):
@@ -74,7 +74,7 @@ def _unrefused(words: Sequence[Token]) -> Iterator[Node]:
 
 
 def _chosen(words: Sequence[Token]) -> Iterator[Node]:
-    """One of the cases of a `switch` that refuses all others; of several on the same value, a case of any."""
+    """Returns one case of a `switch` that refuses all others; for several on the same value, a case of any."""
     choices: dict[Node, list[Binary]] = {}
     for i, word in enumerate(words):
         close = _head(words, i) if word.text == "switch" else None
@@ -97,7 +97,7 @@ def _any(conditions: Sequence[Binary]) -> Binary:
 
 
 def _cases(words: Sequence[Token]) -> tuple[Node, ...]:
-    """The values of the cases, where `default` refuses; none of a `switch` with another inside."""
+    """Returns the values of the cases, where `default` refuses; none of a `switch` with another inside."""
     labels = [parsed(words[i + 1 : _colon(words, i)]) for i, word in enumerate(words) if word.text == "case"]
     defaults = [_colon(words, i) for i, word in enumerate(words) if word.text == "default"]
     if len(defaults) != 1 or not _refuses(words, defaults[0] + 1) or any(w.text == "switch" for w in words):
@@ -110,14 +110,12 @@ def _colon(words: Sequence[Token], label: int) -> int:
 
 
 def _head(words: Sequence[Token], i: int) -> int | None:
-    """The bracket that closes the head of the statement at `i`."""
+    """Returns the bracket that closes the head of the statement at `i`."""
     return match_bracket(words, i + 1) if i + 1 < len(words) and words[i + 1].text == "(" else None
 
 
 def _refuses(words: Sequence[Token], start: int) -> bool:
-    """Returns whether the statement at `start` throws, ends the program, complains and leaves, or gives failure
-    back.
-    """
+    """Returns whether the statement at `start` throws, ends the program, reports and leaves, or returns failure."""
     end = start + 1
     if start < len(words) and words[start].text == "{":
         end = match_bracket(words, start) or len(words)

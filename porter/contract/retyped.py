@@ -1,4 +1,4 @@
-"""Other element types for tensors, where host code refuses those that a draft takes for granted."""
+"""Tries other element types for tensors, where host code refuses those that a draft assumes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NARROW = (DType.FLOAT16, DType.BFLOAT16)
 
 
 def other_types(contract: Contract, trouble: str) -> Iterator[Contract]:
-    """`contract` with types that host code may want instead of those it refused, as `trouble` says.
+    """Yields `contract` with types that host code may want instead of those it refused, as `trouble` says.
 
-    Where a check names the type it wants, one tensor of the type it found gets it; else all that are float32 get a
-    type of 16 bits, as inference code dispatches on these alone, or one that is moved as whole vectors (`int4*`) does.
+    Where a check names the type it wants, one tensor of the type it found gets it; else all that are float32 get a type
+    of 16 bits, as inference code dispatches on these alone, or one that is moved as whole vectors (`int4*`) does.
     """
     if contract.entry.kind is not EntryKind.TORCH or not trouble.startswith(FaultKind.HOST_CHECK):
         return
@@ -37,7 +37,7 @@ def other_types(contract: Contract, trouble: str) -> Iterator[Contract]:
 
 
 def types(contract: Contract) -> tuple[DType, ...]:
-    """The element types of the tensors, in call order."""
+    """Returns the element types of the tensors, in call order."""
     return tuple(t.dtype for t in contract.tensors)
 
 

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 def rounded_otherwise(got: TensorValue, want: TensorValue, yardstick: TensorValue | None) -> str:
-    """Returns in words how elements of `got` are rounded that those of `want` are not; empty where they are alike.
+    """Says how elements of `got` are rounded and those of `want` are not; empty where they are alike.
 
     `yardstick` is what the original gives where it rounds otherwise. Both are answers of one type and shape.
     """
@@ -63,17 +63,17 @@ def _numbers(tensor: TensorValue | None) -> Floats:
 
 
 def _steps(numbers: Floats, wanted: Floats, dtype: DType) -> Floats:
-    """Returns how many numbers of the type lie between; what is not finite is compared elsewhere."""
+    """Returns how many numbers of the type lie in between; values that are not finite are compared elsewhere."""
     exponents = np.frexp(wanted)[1] - 1
     return np.asarray(np.where(np.isfinite(numbers), numbers - wanted, 0.0) / np.ldexp(dtype.epsilon, exponents))
 
 
 def _off(steps: Floats) -> float:
-    """The part of the elements that are off by more than one step."""
+    """Returns the part of the elements that are off by more than one step."""
     return float(np.mean(np.abs(steps) > 1.0))
 
 
 def _lean(steps: Floats, wanted: Floats) -> float:
-    """The part by which more elements are off in one direction than in the other: up or down, or to zero or from it."""
+    """Returns how much more often elements are off in one direction than the other: up or down, to zero or from it."""
     direction = np.sign(steps)
     return max(abs(float(direction.mean())), abs(float((direction * np.sign(wanted)).mean())))

@@ -1,4 +1,4 @@
-"""Decides what stands for a parameter passed by value: a symbol for a size, else a value that it can sensibly have."""
+"""Decides what stands for a parameter passed by value: a symbol for a size, else a sensible value."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class FunctionObject:
-    """A parameter whose type a template leaves to its callers, and that is called."""
+    """A parameter that is called, and whose type a template leaves to its callers."""
 
     type: str
 
@@ -74,11 +74,11 @@ class FunctionObject:
 def scalar(
     usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = (), guessed: int = 0
 ) -> ScalarArg | Size | FunctionObject | Unsupported:
-    """Returns how a parameter that is no buffer is passed to `function`, instantiated with `arguments`.
+    """Returns how a parameter that is not a buffer is passed to `function`, instantiated with `arguments`.
 
-    `guessed` is how many parameters before it are floats of which nothing is known.
+    `guessed` counts the earlier parameters that are floats of unknown meaning.
 
-    A type that is not known, or of which no number is a value, is unsupported: a guess would be a size of 0.
+    An unknown type, or one that has no numbers, is unsupported: a guess would be a size of 0.
     """
     text = param.type.text
     open_ = {t.name for t in function.template if t.kind.startswith("typename")}
@@ -109,7 +109,7 @@ def is_guess(given: ScalarArg) -> bool:
 
 
 def _carried(usage: Usage, function: Function, type_: CType) -> str:
-    """The type of the numbers that a parameter is given: of an optional number, a list of one, torch's `Scalar`."""
+    """Returns the type of the number behind a parameter: of an optional number, a list of one, torch's `Scalar`."""
     if type_.pointers:
         return type_.text
     if _SCALARS.fullmatch(type_.base):
@@ -119,10 +119,9 @@ def _carried(usage: Usage, function: Function, type_: CType) -> str:
 
 
 def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
-    """Returns whether a type that a template leaves to its callers is one of indices: by its name, or threads are put
-    in it.
+    """Returns whether a type that a template leaves to its callers is one of indices: by name, or by its values.
 
-    What is loaded at the place of a thread, or computed from it by a function, is no number of it.
+    The number of a thread is an index. A value loaded at its place, or computed from it by a function, is not.
     """
     if _OF_INDICES.search(type_):
         return True
@@ -132,7 +131,7 @@ def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
 
 
 def _without(text: str, *patterns: str) -> str:
-    """`text` without what matches, from the inside out."""
+    """Returns `text` without all matches, from the inside out."""
     before = ""
     while before != text:
         before = text
@@ -142,9 +141,7 @@ def _without(text: str, *patterns: str) -> str:
 
 
 def _is_called(usage: Usage, function: Function, param: Param) -> bool:
-    """Returns whether `param` is called, asked for a member, wrapped (`Factory<F>(f)`) or handed on to be
-    (`Apply<F>()(f)`).
-    """
+    """Returns whether `param` is called, has a member used, is wrapped (`Factory<F>(f)`), or passed on to such use."""
     type_ = re.escape(param.type.base)
     for alias, text in _texts(usage, function, param.name):
         name = re.escape(alias)
@@ -161,14 +158,14 @@ def is_stream(base: str) -> bool:
 
 
 def is_number(type_: str) -> bool:
-    """Returns whether values of a type are numbers: no handles of streams, and no objects of classes."""
+    """Returns whether values of a type are numbers: neither handles of streams nor objects of classes."""
     base = re.sub(r"\bconst\b|&", "", type_).strip()
     carried = _CARRIERS.fullmatch(base)
     return arithmetic(carried[1].strip() if carried else base) is not None or bool(_SCALARS.fullmatch(base))
 
 
 def _literal(text: str) -> str:
-    """A default argument as a number; empty when it is none."""
+    """Returns a default argument as a number; empty when it is not a number."""
     try:
         node = parse(text)
     except ExpressionError:
@@ -205,8 +202,7 @@ def _integer(usage: Usage, function: Function, param: Param, number: ArithmeticT
 
 
 def _numbers_a_bit(usage: Usage, function: Function, name: str) -> bool:
-    """Returns whether a device shifts by an integer, or all that code does with it is to shift by it; or by it and a
-    constant.
+    """Returns whether an integer only shifts something, in device code or everywhere, alone or with a constant.
 
     Host code prints its sizes with the same operator.
     """
@@ -224,7 +220,7 @@ def _numbers_a_bit(usage: Usage, function: Function, name: str) -> bool:
 
 
 def _customary(usage: Usage, function: Function, name: str) -> str:
-    """The value of a parameter of a loop by its name, or of a window by its place; empty for any other."""
+    """Returns the usual value of a parameter of a loop by its name, or of a window by its place; else empty."""
     by_name = (value for pattern, value in _CUSTOMARY if re.search(pattern, name.lower()))
     texts = list(_texts(usage, function, name))
     by_place = (
@@ -236,7 +232,7 @@ def _customary(usage: Usage, function: Function, name: str) -> str:
 
 
 def _with(value: str, others: tuple[str, ...]) -> tuple[str, ...]:
-    """`value` and the others it may have; none where there are no others."""
+    """Returns `value` and the others it may have; none where there are no others."""
     return tuple(dict.fromkeys((value, *others))) if others else ()
 
 
@@ -246,13 +242,13 @@ def _texts(usage: Usage, function: Function, name: str) -> Iterator[tuple[str, s
 
 
 def launches_in(usage: Usage, function: Function) -> Iterator[Launch]:
-    """The launches written in `function`."""
+    """Returns the launches written in `function`."""
     start, end = function.body.start, function.body.end
     return (x for x in usage.program.launches if start <= x.span.start < end)
 
 
 def _block_edge(usage: Usage, function: Function, name: str) -> str:
-    """A value for a parameter that is an edge of a block while the grid is divided by it; empty when it is none."""
+    """Returns a value for a parameter that is an edge of a block and divides the grid; empty when it is not."""
     for inner, alias in passed_on(usage, function, name):
         scope = Scope(usage, inner)
         for launch in launches_in(usage, inner):
@@ -269,7 +265,7 @@ def _block_edge(usage: Usage, function: Function, name: str) -> str:
 
 
 def dimensions(scope: Scope, text: str) -> tuple[Node, ...]:
-    """The one to three expressions of a grid or block."""
+    """Returns the one to three expressions of a grid or block."""
     node = quietly(text)
     if node is None:
         return ()

@@ -1,4 +1,4 @@
-"""Host expressions resolved: local names, constants, macros and one-line helpers replaced, `cdiv` recognised."""
+"""Resolves host expressions: replaces local names, constants, macros and one-line helpers, recognises `cdiv`."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Scope:
         return self.usage.body(self.function)
 
     def resolve(self, node: Node) -> Node:
-        """`node` in terms of parameters, tensor extents, thread indices and numbers."""
+        """Returns `node` in terms of parameters, tensor extents, thread indices and numbers."""
         return simplified(self._inlined(substitute(node, self.values)))
 
     @cached_property
     def values(self) -> Mapping[str, Node]:
-        """Returns what the names of constants and locals stand for; parameters of the function stand for themselves."""
+        """The expressions behind the names of constants and locals; parameters of the function stand for themselves."""
         params = {p.name for p in self.function.params}
         values = {name: node for name, node in self.usage.constants.items() if name not in params}
         for name, nodes in self.body.definitions.items():
@@ -84,9 +84,7 @@ class Scope:
 
 
 def demands(usage: Usage, function: Function, depth: int = 0) -> Iterator[Node]:
-    """Yields what `function` demands before it goes on, and what the host functions do that it hands its arguments
-    to.
-    """
+    """Yields what `function` demands before it goes on, and so for host functions that it passes its arguments to."""
     scope = Scope(usage, function)
     yield from map(scope.resolve, usage.requirements(function))
     for name, arguments in usage.body(function).calls if depth < _DEEPEST_CALL else ():
@@ -98,7 +96,7 @@ def demands(usage: Usage, function: Function, depth: int = 0) -> Iterator[Node]:
 
 
 def simplified(node: Node) -> Node:
-    """Casts to integers dropped, thread indices as plain names (`threadIdx.x`), ceiling divisions as `cdiv`."""
+    """Drops casts to integers, makes thread indices plain names (`threadIdx.x`) and ceiling divisions `cdiv`."""
     node = rebuild(node, [simplified(child) for child in children(node)])
     match node:
         case Cast(type_, operand) if not any(f in type_ for f in _FLOATS) and "*" not in type_:
@@ -142,7 +140,7 @@ def _arithmetic(node: Binary) -> Node:
 
 
 def _rounded_up(numerator: Node, divisor: Node) -> Node | None:
-    """`x` when `numerator` is `x + divisor - 1` in any order of its terms."""
+    """Returns `x` when `numerator` is `x + divisor - 1` in any order of its terms."""
     terms = _terms(numerator, 1)
     constant = sum(sign * t.value for sign, t in terms if isinstance(t, Number) and isinstance(t.value, int))
     rest = [(sign, t) for sign, t in terms if not isinstance(t, Number)]

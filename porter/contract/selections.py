@@ -1,4 +1,4 @@
-"""A contract with another value for an argument that only selects, or without a tensor that is optional."""
+"""Changes a contract: another value for an argument that only selects, or no tensor where one is optional."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Choices = Mapping[str, float]  # values of selecting arguments by name; 0 for a 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """An argument and a value of its choices that is not its own: of a tensor 0, a null pointer."""
+    """An argument with another value of its choices: for a tensor 0, a null pointer."""
 
     name: str
     value: float
 
 
 def selections(contract: Contract) -> tuple[Selection, ...]:
-    """One argument at a time at each of its other choices: every branch is taken, not every combination of branches."""
+    """Yields one argument at a time at each of its other choices: every branch, but not every combination."""
     return tuple(_selections(contract))[:_MOST]
 
 
@@ -33,7 +33,7 @@ def _selections(contract: Contract) -> Iterator[Selection]:
 
 
 def selected(contract: Contract, selection: Selection) -> Contract:
-    """`contract` with the value of `selection`, and no other for that argument."""
+    """Returns `contract` with the value of `selection`, and no other for that argument."""
     arguments = (_given(a, selection.value) if a.name == selection.name else a for a in contract.arguments)
     return replace(contract, arguments=tuple(arguments))
 
@@ -64,7 +64,7 @@ def _chosen(argument: Argument, value: float) -> Argument:
 
 
 def without(contract: Contract, refused: Iterable[Selection]) -> Contract:
-    """`contract` without choices that the original does not take."""
+    """Returns `contract` without choices that the original does not take."""
     gone = {(s.name, str(s.value)) for s in refused}
     return replace(contract, arguments=tuple(_kept(a, gone) for a in contract.arguments))
 

@@ -1,4 +1,4 @@
-"""Parameters that only select, and the values that the source tells apart: kernels, modes, flags."""
+"""Finds parameters that only select, and the values that the source distinguishes: kernels, modes, flags."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MOST_LOW_BITS = 16
 
 
 def choices(usage: Usage, function: Function, name: str, type_: ArithmeticType) -> tuple[str, ...]:
-    """The values to try for a parameter that only selects, the first of them to begin with; none for any other one.
+    """Returns the values to try for a parameter that only selects, beginning with the first; none for any other.
 
-    It is switched on, compared for equality, or asked whether it, or some of its bits, are true, be it beside other
-    conditions. Values that are not named stand for all such: ports ask `> 0`, `== 1` or `& 1` in place of what the
-    source asks, which only some numbers tell apart.
+    It is switched on, compared for equality, or tested for truth as a whole or by bits, also among other conditions.
+    Values that are not named stand for all others: ports test `> 0`, `== 1` or `& 1` instead of the source's condition,
+    and only some numbers show the difference.
     """
     found: list[int] = []
     for inner, alias in passed_on(usage, function, name):
@@ -47,8 +47,10 @@ def choices(usage: Usage, function: Function, name: str, type_: ArithmeticType) 
 
 
 def _others(named: Sequence[int], type_: ArithmeticType) -> Iterator[int]:
-    """Yields numbers that are none of those `named`: an odd one above them, unless these are truth values, and one
-    without low bits, below zero where the type has such numbers.
+    """Yields numbers other than those `named`.
+
+    They are an odd one above them, unless these are truth values, and one without low bits, below zero where the type
+    has such numbers.
     """
     if set(named) != {0, 1}:
         yield max(named) + 1 | 1
@@ -57,7 +59,7 @@ def _others(named: Sequence[int], type_: ArithmeticType) -> Iterator[int]:
 
 
 def _masks(scope: Scope, body: Body, name: str) -> Iterator[int]:
-    """The bits that are asked for: 2 of `if (flags & 2)`, and of `if ((flags & 2) != 0)`."""
+    """Yields the bits that are tested: 2 of `if (flags & 2)`, and of `if ((flags & 2) != 0)`."""
     for asked in (part for node in body.conditions for part in truths(node)):
         masked = asked.left if isinstance(asked, Binary) and asked.operator in ("==", "!=") else asked
         if isinstance(masked, Binary) and masked.operator == "&" and masked.left == Name(name):
@@ -67,9 +69,7 @@ def _masks(scope: Scope, body: Body, name: str) -> Iterator[int]:
 
 
 def is_marker(usage: Usage, function: Function, name: str) -> bool:
-    """Returns whether all that kernels do with a parameter is to compare numbers of theirs with it: `label ==
-    ignored`.
-    """
+    """Returns whether kernels only compare a parameter with their own numbers: `label == ignored`."""
     compared = 0
     for inner, alias in passed_on(usage, function, name):
         body = usage.body(inner)
@@ -83,7 +83,7 @@ def is_marker(usage: Usage, function: Function, name: str) -> bool:
 
 
 def special_values(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
-    """The whole numbers that a parameter, which may also be computed with, is asked for: `if (beta == 0.f)`."""
+    """Returns the whole numbers that a parameter is compared with, even if it computes as well: `if (beta == 0.f)`."""
     found: list[int] = []
     for inner, alias in passed_on(usage, function, name):
         found += _equalities(Scope(usage, inner), usage.body(inner), alias)
@@ -99,14 +99,14 @@ def _uses(body: Body, name: str) -> int:
 
 
 def _equalities(scope: Scope, body: Body, name: str) -> Iterator[int]:
-    """The numbers that `name` is compared with for equality."""
+    """Yields the numbers that `name` is compared with for equality."""
     for comparison in (c for node in body.conditions for c in comparisons(node) if c.operator in ("==", "!=")):
         if comparison.left == Name(name) and (value := _number(scope, comparison.right)) is not None:
             yield value
 
 
 def _cases(scope: Scope, words: Sequence[Token], name: str) -> Iterator[int]:
-    """The labels of every `switch` on `name`, and a value that has none where there is a `default`."""
+    """Yields the labels of every `switch` on `name`, and another value where there is a `default`."""
     for i, word in enumerate(words[:-3]):
         if word.text != "switch" or [w.text for w in words[i + 1 : i + 5]] != ["(", name, ")", "{"]:
             continue
@@ -118,7 +118,7 @@ def _cases(scope: Scope, words: Sequence[Token], name: str) -> Iterator[int]:
 
 
 def _labels(scope: Scope, words: Sequence[Token]) -> Iterator[int]:
-    """The values of the cases in a `switch`, without those of another one inside."""
+    """Yields the values of the cases in a `switch`, without those of another one inside."""
     i = 0
     while i < len(words):
         if words[i].text == "switch":
@@ -134,6 +134,6 @@ def _labels(scope: Scope, words: Sequence[Token]) -> Iterator[int]:
 
 
 def _number(scope: Scope, node: Node | None) -> int | None:
-    """The value of a constant expression; None where it has none."""
+    """Returns the value of a constant expression; None where it has none."""
     resolved = scope.resolve(node) if node is not None else None
     return int(resolved.value) if isinstance(resolved, Number) and float(resolved.value).is_integer() else None

@@ -1,8 +1,8 @@
-"""Shares: sizes that code divides by others, as channels into groups, or takes from others.
+"""Finds shares: sizes that code divides by others, as channels into groups, or subtracts from others.
 
-Whoever writes `channels / groups` means at least one channel for each group, and most often as many for each; whoever
-writes `slots - probes` means more slots than probes. Sizes are drafted so, and where an original breaks at others the
-condition is the first that is tried.
+`channels / groups` implies at least one channel for each group, and most often as many for each; `slots - probes`
+implies more slots than probes. Sizes are drafted so, and where an original breaks at others the condition is the first
+that is tried.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DIVISORS = (2, 3, 5, 4)
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A division in terms of the function that was asked about, or a difference where `is_difference`."""
+    """A division in terms of the analysed function, or a difference where `is_difference`."""
 
     whole: Node
     divisor: Node
@@ -37,8 +37,9 @@ class Share:
 
 
 def shares(usage: Usage, function: Function, depth: int = 0) -> Iterator[Share]:
-    """Yields the divisions of what a caller gives by what a caller gives, in `function` and in what it calls, and the
-    differences of two parameters.
+    """Yields the divisions of arguments by arguments, in `function` and in its callees.
+
+    Differences of two parameters are included.
     """
     scope, body = Scope(usage, function), usage.body(function)
     given = {p.name for p in function.params if not p.type.pointers}
@@ -66,7 +67,7 @@ def _are_given(division: Binary, given: set[str]) -> bool:
 
 
 def divides_a_size(usage: Usage, function: Function, name: str) -> bool:
-    """Returns whether a size that `function` is given is divided by its parameter `name`, or by a multiple of that."""
+    """Returns whether the parameter `name`, or a multiple of it, divides a size that `function` takes."""
     found = (s for s in shares(usage, function) if name in free_names(s.divisor) and not s.is_difference)
     return any(_is_extent(share.whole) and share.whole != Name(name) for share in found)
 
@@ -94,9 +95,9 @@ def shared_evenly(contract: Contract, sizes: Mapping[str, int]) -> bool:
 
 
 def with_shares(contract: Contract, targets: Mapping[str, int], step: int, *, evenly: bool = True) -> dict[str, int]:
-    """`targets` with a few of each size that is divided for each of its parts, `evenly` or as it comes.
+    """Returns `targets` with a few elements of each divided size for each part, `evenly` or as it comes.
 
-    Divisors get small where they are not, and change with `step`. What is taken from another size is less than it.
+    Divisors become small, and change with `step`. A size that is subtracted from another one is less than it.
     """
     found = ordered(contract, targets)
     for place, (whole, divisor) in enumerate(_parsed((*contract.conditions, *contract.shares))):
@@ -114,7 +115,7 @@ def with_shares(contract: Contract, targets: Mapping[str, int], step: int, *, ev
 
 
 def ordered(contract: Contract, targets: Mapping[str, int]) -> dict[str, int]:
-    """`targets` in which what is taken from another size is less than it."""
+    """Returns `targets` in which a size that is subtracted from another one is less than it."""
     found = dict(targets)
     for less, more in _ordered((*contract.conditions, *contract.shares)):
         if found.get(less, 0) > found.get(more, 0) > 0:
@@ -142,6 +143,6 @@ def multiples_of(conditions: Iterable[str], symbol: str, known: Mapping[str, int
 
 
 def divisors_first(symbols: Iterable[str], conditions: Iterable[str]) -> list[str]:
-    """`symbols` with those first that others have to be multiples of."""
+    """Returns `symbols` with those first that others have to be multiples of."""
     names = {name for _, divisor in _parsed(conditions) for name in names_in(divisor)}
     return sorted(symbols, key=lambda symbol: symbol not in names)

@@ -1,4 +1,4 @@
-"""Arrays of sizes that host code reads: `solution(const float* in, float* out, size_t* shape, size_t ndim)`."""
+"""Finds arrays of sizes that host code reads: `solution(const float* in, float* out, size_t* shape, size_t ndim)`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class SizeList:
         return tuple(f"{self.name}_{axis}" for axis in range(self.rank))
 
     def scalar(self, param: str) -> str:
-        """The value of `param` where it is about this list; else empty."""
+        """Returns the value of `param` where it is about this list; else empty."""
         if param in self.positions:
             return str(min(_POSITION, self.rank - 1))
         return str(self.rank) if param in self.counts else ""
 
 
 def size_lists(usage: Usage, function: Function) -> tuple[SizeList, ...]:
-    """The integer pointers among the parameters of a host function whose elements it reads itself."""
+    """Yields the integer pointers among a host function's parameters whose elements it reads itself."""
     if function.space == "global":
         return ()
     types = {p.name: usage.types.of(p, function) for p in function.params}
@@ -64,7 +64,7 @@ def _size_list(usage: Usage, function: Function, name: str) -> SizeList | None:
 
 
 def _ends(body: Body, walked: set[str]) -> frozenset[str]:
-    """The names in what the loops over `walked` stop at."""
+    """Returns the names in what the loops over `walked` stop at."""
     return frozenset(
         name for node in body.conditions for c in comparisons(node)
         if c.operator == "<" and isinstance(c.left, Name) and c.left.name in walked

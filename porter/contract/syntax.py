@@ -1,4 +1,4 @@
-"""Expressions as a tree: the C++ of host code and the expressions of a contract share it (`parser.py` reads both)."""
+"""Defines the tree of expressions: the C++ of host code and contracts share it (`parser.py` reads both)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from porter.source.arithmetic_types import SPELLINGS
 
 
 class ExpressionError(ContractError):
-    """Text that is no expression, or one that has no value."""
+    """A text that is not an expression, or an expression without a value."""
 
 
 @dataclass(frozen=True, slots=True)

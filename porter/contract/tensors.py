@@ -29,7 +29,7 @@ _DISPATCHED: tuple[tuple[str, DType], ...] = (
 
 @dataclass
 class TensorFacts:
-    """`extents` maps an axis, negative from the end, to the name host code gives it; `rank` 0 where nothing tells."""
+    """`extents` maps an axis, negative from the end, to its name in host code; `rank` is 0 where nothing tells it."""
 
     rank: int = 0
     extents: dict[int, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class TensorFacts:
     dtype: DType | None = None
 
     def learn(self, other: TensorFacts) -> None:
-        """Add what `other` knows."""
+        """Adds the facts that `other` knows."""
         self.rank = self.rank or other.rank
         for axis, name in other.extents.items():
             self.extents[axis] = self.extents.get(axis) or name
@@ -45,7 +45,7 @@ class TensorFacts:
         self.dtype = self.dtype or other.dtype
 
     def axes(self) -> int:
-        """The number of axes: what is stated, else the most that is used."""
+        """Returns the number of axes: the stated one, else the most that is used."""
         if self.rank:
             return self.rank
         used = max((axis + 1 for axis in self.extents if axis >= 0), default=0)
@@ -56,7 +56,7 @@ class TensorFacts:
 
 
 def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[str, TensorFacts]:
-    """Facts about every tensor parameter of `function`, also from the functions it is handed on to."""
+    """Returns facts about every tensor parameter of `function`, also from the functions it is passed on to."""
     facts = {p.name: TensorFacts() for p in function.params if "Tensor" in p.type.text and p.name}
     aliases = {a: o for a, o in usage.aliases(function).items() if o in facts}
     body = usage.body(function)
@@ -85,7 +85,7 @@ def _alike(body: Body, aliases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _stated(alias: str, text: str) -> TensorFacts:
-    """Ranks and used axes in the text of a body."""
+    """Reads ranks and used axes in the text of a body."""
     name = rf"\b{re.escape(alias)}\b"
     facts = TensorFacts()
     for pattern in (
@@ -109,7 +109,7 @@ def _stated(alias: str, text: str) -> TensorFacts:
 
 
 def _name_extent(facts: Mapping[str, TensorFacts], aliases: Mapping[str, str], name: str, node: Node) -> None:
-    """`int B = x.size(0)` names an extent, `int n = x.numel()` a count."""
+    """Reads names of extents: `int B = x.size(0)` names an extent, `int n = x.numel()` a count."""
     match node:
         case Call(Member(owner, "size"), (axis,)) if (param := aliases.get(root(owner))) and axis_of(axis) is not None:
             at = axis_of(axis)
@@ -146,7 +146,7 @@ def _dtype(alias: str, text: str, requirements: Sequence[Node]) -> DType | None:
 
 
 def dispatched(text: str) -> DType:
-    """The first element type of an `AT_DISPATCH_*` in `text` that the kernels are surely meant for: float32."""
+    """Returns the first element type of an `AT_DISPATCH_*` in `text` that the kernels are surely meant for: float32."""
     dispatch = re.search(r"AT_DISPATCH_(\w+)", text)
     if dispatch is not None:
         for part, dtype in _DISPATCHED:
@@ -175,14 +175,14 @@ def _learn_from_callees(
 
 @dataclass
 class Extents:
-    """Names for the extents of tensors: equal ones share a symbol."""
+    """Names the extents of tensors: equal ones share a symbol."""
 
     facts: Mapping[str, TensorFacts]
     _same: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     _names: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def unify(self, a: tuple[str, int], b: tuple[str, int]) -> None:
-        """Extents `a` and `b`, each (tensor, axis), are equal."""
+        """Makes the extents `a` and `b`, each (tensor, axis), equal."""
         first, second = self._leader(a), self._leader(b)
         if first != second:
             self._same[second] = first
@@ -196,11 +196,11 @@ class Extents:
         return key
 
     def rank(self, tensor: str) -> int:
-        """The rank of `tensor`, 0 where nothing tells."""
+        """Returns the rank of `tensor`, 0 where nothing tells it."""
         return self.facts[tensor].axes()
 
     def symbol(self, tensor: str, axis: int) -> str:
-        """The name of an extent."""
+        """Returns the name of an extent."""
         leader = self._leader((tensor, axis))
         if leader not in self._names:
             members = [leader, *(k for k in self._all() if self._leader(k) == leader)]
@@ -226,11 +226,11 @@ class Extents:
         return name if name not in taken else f"{tensor}_{name}"
 
     def shape(self, tensor: str) -> tuple[str, ...]:
-        """The extents of `tensor` as symbols; empty where nothing tells its rank."""
+        """Returns the extents of `tensor` as symbols; empty where nothing tells its rank."""
         return tuple(self.symbol(tensor, axis) for axis in range(self.rank(tensor)))
 
     def demand(self, node: Node, aliases: Mapping[str, str]) -> None:
-        """Learn from a requirement: `a.size(0) == b.size(1)`, `a.sizes() == b.sizes()`."""
+        """Learns from a requirement: `a.size(0) == b.size(1)`, `a.sizes() == b.sizes()`."""
         match node:
             case Binary("==", Call(Member(a, "size"), (i,)), Call(Member(b, "size"), (j,))):
                 left, right = (aliases.get(root(a)), axis_of(i)), (aliases.get(root(b)), axis_of(j))
@@ -257,7 +257,7 @@ class Extents:
                 pass
 
     def expressed(self, node: Node, aliases: Mapping[str, str]) -> Node:
-        """`node` with extents of tensors as symbols."""
+        """Returns `node` with extents of tensors as symbols."""
         node = rebuild(node, [self.expressed(child, aliases) for child in children(node)])
         match node:
             case Call(Member(owner, "size"), (axis,)):
@@ -274,7 +274,7 @@ class Extents:
 
 
 def product(factors: Sequence[Node]) -> Node:
-    """The product of one or more expressions."""
+    """Returns the product of one or more expressions."""
     total = factors[0]
     for factor in factors[1:]:
         total = Binary("*", total, factor)
@@ -282,7 +282,7 @@ def product(factors: Sequence[Node]) -> Node:
 
 
 def _of_allocation(owner: Node, axis: int) -> Node:
-    """The extent of a tensor that host code allocates: `torch::empty({B, N}).size(1)` is `N`."""
+    """Returns the extent of a tensor that host code allocates: `torch::empty({B, N}).size(1)` is `N`."""
     match owner:
         case Call(Name(name), (Braces(items), *_)) if unqualified(name) in _ALLOCATIONS:
             if -len(items) <= axis < len(items):

@@ -1,4 +1,4 @@
-"""Contracts as TOML: what `porter inspect --as contract` prints, users edit, and `--contract` reads back."""
+"""Writes contracts as TOML: `porter inspect --as contract` prints it, users edit it, and `--contract` reads it back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEADER = """\
 
 
 def dumps(contracts: tuple[Contract, ...]) -> str:
-    """`contracts` as TOML that `loads` reads back to equal values; without workloads drawn for a judgement."""
+    """Returns `contracts` as TOML that `loads` reads back to equal values; without workloads of a judgement."""
     return _HEADER + "".join("\n" + "\n".join(_contract(contract)) + "\n" for contract in contracts)
 
 

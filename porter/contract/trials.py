@@ -1,4 +1,4 @@
-"""Runs of the original, each done once, counted, and with the last thing that broke remembered."""
+"""Runs the original, each run once: counts runs, and remembers the last thing that broke."""
 
 from __future__ import annotations
 
@@ -40,13 +40,12 @@ _TROUBLE = frozenset(
 
 @dataclass
 class Trials:
-    """Runs through `execute`. Tensors of unknown extent hold `PROBE_ELEMENTS` in a probe, or what they were `grown` to;
-    `runs` were made so far, which took `seconds` of processor time.
+    """Makes runs through `execute`, so far `runs` of them in `seconds` of processor time.
 
-    A probe is made at every choice of what only selects, or, without `choices`, at the contract's own alone; and with
-    inputs of which all elements are alike.
-    Once a few in a row reached the time limit, or came to what no file defines, no others are made: the last stands for
-    what they would show.
+    In a probe, tensors of unknown extent hold `PROBE_ELEMENTS`, or what they were `grown` to. It is made at every
+    choice of what only selects, or, without `choices`, only at the contract's own; and with inputs whose elements are
+    all equal. Once a few in a row reached the time limit, or something that no file defines, no more are made: the last
+    one stands for the rest.
     """
 
     execute: Execute
@@ -70,9 +69,9 @@ class Trials:
         return self.runs >= _MOST_RUNS or self.seconds >= _LONGEST_S
 
     def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
-        """A run on allocations far larger than needed, indices all at their largest.
+        """Makes a probe on allocations far larger than needed, with all indices at their largest.
 
-        What it touched is what a run at any choice of what only selects, or on inputs that are all alike, did.
+        It is said to touch all that a run at any choice of what only selects, or on equal inputs, touched.
         """
         key = (*map(tuple, (sizes.items(), self.grown.items())), contract.arguments)
         run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.grown)))
@@ -103,7 +102,7 @@ class Trials:
         return [run for run in found if run is not None and not troubled(run)]
 
     def _aside(self, change: Selection | Filling, contract: Contract, sizes: Mapping[str, int]) -> Run | None:
-        """A probe with that change, which nothing depends on: None for one that took long before."""
+        """Makes a probe with that change, on which nothing depends: None for one that took long before."""
         changed = selected(contract, change) if isinstance(change, Selection) else filled(contract, change)
         key = (*map(tuple, (sizes.items(), self.grown.items())), changed.arguments)
         if key not in self._seen and change not in self._endless:
@@ -115,10 +114,10 @@ class Trials:
     def _by_nans(
         self, contract: Contract, sizes: Mapping[str, int], touched: tuple[Touched, ...]
     ) -> tuple[Touched, ...]:
-        """`touched`, with what a probe whose floats are no numbers does to tensors that are not only read and of which
-        nothing was touched, until one shows that it does nothing.
+        """Adds to `touched` what a probe on NaN does to tensors that are written and that nothing was seen to touch.
 
-        What is written there alone is left as it was elsewhere, which is to be seen: it counts as read.
+        Probes are made until one shows that it does nothing. A tensor that is only written there was left as it was
+        elsewhere, which has to be seen: it counts as read.
         """
         idle = [not (t.read_end or t.written_end) for t in touched]
         kept = [tensor.role is not Role.IN for tensor in contract.tensors]
@@ -160,8 +159,7 @@ class Trials:
         return self._seconds.get((*sizes.items(),), 0.0)
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
-        """A probe on allocations of which those that are too small grow until it touches nothing beyond them, or too
-        much, or takes long.
+        """Makes a probe whose allocations grow until it touches nothing beyond them, or too much, or takes long.
 
         They keep the size at which it did not; where growing was in vain they are as before, and after a few such
         probes they grow no more: each of the largest has tens of megabytes to be made, written and read.
@@ -178,7 +176,7 @@ class Trials:
         return run
 
     def _may_grow(self, run: Run) -> bool:
-        """Returns whether more elements may be what a run lacks: none are where it reaches before the first."""
+        """Returns whether a run may lack elements: it does not where it reaches before the first."""
         before = any(f.kind is FaultKind.OUT_OF_BOUNDS and _BEFORE.search(f.message) for f in run.faults)
         return run.seconds < SLOW_S and not before and self._grown_in_vain < _MOST_VAIN
 
@@ -192,7 +190,7 @@ class Trials:
         return not takes_garbage(run) or not any(self._hangs(contract, sizes, scale, contents) for scale in _SCALES)
 
     def unwritten(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
-        """Returns whether outputs of an exact run hold what memory was filled with: nothing wrote that."""
+        """Returns whether outputs of an exact run hold the filling of fresh memory: nothing wrote it."""
         first, second = (self.exact(contract, sizes, poison=poison) for poison in POISONS)
         return not troubled(first) and left_unwritten(first, second)
 
@@ -213,7 +211,7 @@ class Trials:
         return all(compare(b, a, contract.tolerance.get(a.dtype)).passed for a, b in pairs)
 
     def _traced(self, given: Job) -> Run:
-        """A probe's run without what its large tensors hold: many are remembered, and only of their traces is asked."""
+        """Returns a probe's run without the contents of large tensors: many runs are kept, only their traces matter."""
         return replace(self.execute(given), outputs=(), results=(), snapshots=())
 
     def _run(self, key: tuple[object, ...], made: Callable[[], Run]) -> Run:
@@ -249,7 +247,7 @@ def _joined(runs: Sequence[Run]) -> tuple[Touched, ...]:
 
 
 def endless(run: Run) -> bool:
-    """Returns whether a run reached the time limit, or came to what no file defines: another would do the same."""
+    """Returns whether a run reached the time limit, or something that no file defines: another would do the same."""
     return any(fault.kind in _VAIN for fault in run.faults)
 
 
@@ -265,8 +263,9 @@ def starts(run: Run) -> bool:
 
 
 def too_small(contract: Contract, run: Run) -> list[str]:
-    """The tensors of unknown extent that were allocated too small: for a kernel, or for what host code copies, of which
-    it is not told which it was.
+    """Returns the tensors of unknown extent that were too small, for a kernel or for a copy by host code.
+
+    Host code does not say which tensor of a copy was too small.
     """
     unknown = unknown_extents(contract)
     if any(f.kind is FaultKind.OUT_OF_BOUNDS and (f.fatal or not f.kernel) for f in run.faults):

@@ -1,4 +1,4 @@
-"""Function bodies in which the fields of structs are variables of their own: `p.n` is `p_n`, as contracts call it.
+"""Rewrites function bodies so that the fields of structs are variables: `p.n` is `p_n`, as contracts call it.
 
 Structs are parameters, variables that are copies of these, and variables that a body declares and fills.
 """
@@ -19,8 +19,10 @@ _MEMBERS = (".", "->", "::")
 
 @dataclass(frozen=True, slots=True)
 class Unfolded:
-    """`structs` are the names of structs in `body`, each with the fields that it has: `p.n` and `q.n` where `q` is a
-    copy of `p`. `fields` are those of parameters, by the name that they have in `body`.
+    """A body with the structs that it unfolds.
+
+    `structs` are the names of structs in `body`, each with its fields: `p.n` and `q.n` where `q` is a copy of `p`.
+    `fields` are those of parameters, by their names in `body`.
     """
 
     body: Body
@@ -79,7 +81,7 @@ def _words(words: Sequence[Token], structs: Mapping[str, Mapping[str, str]]) -> 
 
 
 def _field(words: Sequence[Token], place: int, fields: Mapping[str, str]) -> tuple[str, int]:
-    """Returns the name of the field that the words at `place` name, and where they end; no name where it is none."""
+    """Returns the name and the end of the field that the words at `place` name; no name where there is none."""
     path, name, end, i = "", "", place + 1, place + 1
     while i + 1 < len(words):
         if words[i].text == ".":

@@ -1,4 +1,4 @@
-"""Finds what a function does with pointer and tensor parameters, through the kernels and functions it hands them to."""
+"""Finds what a function does with pointer and tensor parameters, through the kernels and functions that get them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Usage:
     _called_hosts: dict[Function, tuple[Function, ...]] = field(default_factory=dict)
 
     def body(self, function: Function) -> Body:
-        """The body of `function`, aliases of arithmetic types followed."""
+        """Returns the body of `function`, with aliases of arithmetic types resolved."""
         if function not in self._bodies:
             written, words = function.body_text or self.program.source.slice(function.body), self.types.words
             text = _QUALIFIED.sub(lambda m: words.get(m[1], m[0]), written) if words else written
@@ -83,14 +83,14 @@ class Usage:
         return {(m.name, len(m.params)): m for p in programs for m in p.macros if m.params is not None}
 
     def of(self, function: Function) -> Mapping[str, Use]:
-        """The use of every parameter of `function` that is a pointer or a tensor."""
+        """Returns the use of every parameter of `function` that is a pointer or a tensor."""
         if function not in self._uses:
             self._uses[function] = {}  # a recursive function adds nothing to what it does outside the recursion
             self._uses[function] = dict(self._reader(function).uses())
         return self._uses[function]
 
     def aliases(self, function: Function) -> Mapping[str, str]:
-        """Every name in `function` that points into one of its buffers, and which."""
+        """Returns every name in `function` that points into one of its buffers, and which."""
         return self._reader(function).aliases
 
     def _reader(self, function: Function) -> _Reader:
@@ -100,14 +100,12 @@ class Usage:
 
     @cached_property
     def constants(self) -> Mapping[str, Node]:
-        """Object macros and namespace-scope constants with the expressions they stand for; the source's own hide those
-        of its headers.
-        """
+        """Object macros and namespace-scope constants with their expressions; the source's own hide its headers'."""
         programs = (*(r.program for r in self._read_headers), self.program)
         return {name: node for program in programs for name, node in _constants(program).items()}
 
     def named_type(self, base: str) -> str:
-        """Returns what the type `base` is, by its canonical name; `base` itself where that is not known."""
+        """Returns the type that `base` names, by its canonical name; `base` itself where that is not known."""
         return self.types.followed(CType(base, base)).base
 
     @cached_property
@@ -128,7 +126,7 @@ class Usage:
         return enumerations(file.reading.text for file in files)
 
     def callee(self, name: str, count: int) -> Function | None:
-        """The function of the program or its headers called `name` that takes `count` arguments."""
+        """Returns the function of the program or its headers called `name` that takes `count` arguments."""
         return next((f for f in self._by_name.get(name, ()) if _accepts(f, count)), None)
 
     @cached_property
@@ -153,7 +151,7 @@ class Usage:
 
     @cached_property
     def _made_classes(self) -> tuple[re.Pattern[str], ...]:
-        """The names that macros put together for classes: `Relu##type` of a parameter `type` is any that begins so."""
+        """The names that macros build for classes: `Relu##type` of a parameter `type` is any that begins so."""
         found = [(text, m) for text in self._texts for m in _MADE_CLASS.finditer(text)]
         made = [(_macro_parameters(text, m.start()), re.split(r"\s*##\s*", m.group(1))) for text, m in found]
         patterns = ("".join(r"\w+" if part in given else part for part in parts) for given, parts in made)
@@ -164,13 +162,11 @@ class Usage:
         return tuple(r.text for r in (*self._read_headers, read_alone(self.program.source)))
 
     def dispatched(self, function: Function) -> tuple[str, ...]:
-        """Returns what dispatch macros in `function`, expanded or not, make of names: `case Half: { using T =
-        half;`.
-        """
+        """Returns the meanings that dispatch macros in `function`, expanded or not, give to names."""
         return tuple(dict.fromkeys(t for types in self.meanings(function).values() for t in types))
 
     def meanings(self, function: Function) -> Mapping[str, tuple[str, ...]]:
-        """The names that dispatch macros in `function` define, each with its types in the order of the source."""
+        """Returns the names that dispatch macros in `function` define, each with its types in the source's order."""
         if function not in self._meanings:
             self._meanings[function] = self._meant(function)
         return self._meanings[function]
@@ -193,7 +189,7 @@ class Usage:
         return DispatchMacros({macro.name: macro for program in programs for macro in program.macros})
 
     def file_of(self, function: Function) -> str:
-        """The name of the file that defines `function`: the program's own, or a header's."""
+        """Returns the name of the file that defines `function`: the program's own, or a header's."""
         programs = (self.program, *(r.program for r in self._read_headers))
         holds = (p for p in programs if function in (*p.kernels, *p.device_functions, *p.host_functions))
         return next(holds, self.program).source.path.name
@@ -205,9 +201,7 @@ class Usage:
 
     @cached_property
     def _callable_hosts(self) -> Mapping[str, tuple[Function, ...]]:
-        """The host functions of the program and its headers by the names that call them: an `operator()` by that of its
-        class.
-        """
+        """The host functions of the program and its headers by the names that call them: `operator()` by its class."""
         named: dict[str, list[Function]] = {}
         for host in (*self.header_hosts, *self.program.host_functions):
             name = host.scope[-1] if host.scope and host.name.startswith("operator") else host.name
@@ -215,7 +209,7 @@ class Usage:
         return {name: tuple(hosts) for name, hosts in named.items()}
 
     def called_hosts(self, function: Function) -> tuple[Function, ...]:
-        """`function` and the host functions it calls, directly or not; of overloads all: types tell them apart."""
+        """Returns `function` and the host functions it calls, directly or not, including all overloads."""
         if function not in self._called_hosts:
             found, looked_up, pending = {id(function): function}, set[str](), [function]
             while pending:
@@ -239,7 +233,7 @@ class Usage:
 
 
 def _constants(program: Program) -> Mapping[str, Node]:
-    """The object macros, namespace-scope constants and enumerators of one file."""
+    """Returns the object macros, namespace-scope constants and enumerators of one file."""
     outside = list(program.source.text)
     for function in (*program.kernels, *program.device_functions, *program.host_functions):
         start, end = function.span.start, function.span.end
@@ -253,7 +247,7 @@ def _constants(program: Program) -> Mapping[str, Node]:
 
 
 def _expanded(macro: Macro, arguments: Sequence[Node | None]) -> str:
-    """The text of `macro` with `arguments` for its parameters."""
+    """Returns the text of `macro` with `arguments` for its parameters."""
     texts = {p: f"({render(n)})" for p, n in zip(macro.params or (), arguments, strict=True) if n is not None}
     return re.sub(r"\w+", lambda m: texts.get(m.group(), m.group()), macro.body)
 
@@ -279,7 +273,7 @@ def _is_byte(base: str) -> bool:
 
 
 class _Reader:
-    """One function's body, read for all its buffers at once."""
+    """Reads one function's body for all its buffers at once."""
 
     def __init__(self, usage: Usage, function: Function) -> None:
         self.usage = usage
@@ -292,7 +286,7 @@ class _Reader:
         self.aliases: Mapping[str, str] = aliases(self.body, self.buffers)
 
     def uses(self) -> Iterator[tuple[str, Use]]:
-        """Each buffer with what is done to it."""
+        """Returns each buffer with its uses."""
         found = {name: Use() for name in self.buffers}
         for name, use in (*self._accesses(), *self._handed_on()):
             found[name] = found[name].joined(use)
@@ -312,7 +306,7 @@ class _Reader:
 
     @cached_property
     def _shared(self) -> Mapping[str, str]:
-        """The arrays of one axis that a block shares, each with its extent; empty where that is no number."""
+        """Returns the arrays of one axis that a block shares, each with its extent; empty where it is not a number."""
         arrays = (array for array in self.function.shared if array.dynamic or len(array.extents) == 1)
         return {array.name: "" if array.dynamic else self._number(array.extents[0]) for array in arrays}
 
@@ -324,8 +318,9 @@ class _Reader:
             return ""
 
     def _is_given_integers(self, param: Param) -> bool:
-        """Returns whether all launches give integers for a type that the kernel leaves open: by the template's
-        argument, or by the type that a tensor is asked for.
+        """Returns whether all launches give integers for a type that the kernel leaves open.
+
+        The template's argument says so, or the type that a tensor is asked for.
         """
         open_ = [t.name for t in self.function.template]
         if param.type.base not in open_:
@@ -377,7 +372,7 @@ class _Reader:
 
     @staticmethod
     def _outside(bounds: tuple[str, ...], given: Mapping[str, Node | None]) -> tuple[str, ...]:
-        """Bounds in terms of the parameters of a callee, in those of this function."""
+        """Returns bounds in a callee's parameters in terms of this function's."""
         known = {symbol(name): node for name, node in given.items() if node is not None}
         nodes = (quietly(bound) for bound in bounds)
         return tuple(render(substitute(n, known, 1)) for n in nodes if n is not None and free_names(n) <= known.keys())
@@ -395,6 +390,6 @@ class _Reader:
 
 
 def _macro_parameters(text: str, place: int) -> frozenset[str]:
-    """The parameters of the macro that `place` is in the body of."""
+    """Returns the parameters of the macro that `place` is in the body of."""
     *_, last = [None, *_PARAMETERS.finditer(text, 0, place)]
     return frozenset(name.strip() for name in last.group(1).split(",")) if last is not None else frozenset()

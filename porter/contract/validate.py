@@ -13,7 +13,7 @@ MAX_ELEMENTS = 1 << 26
 
 
 class InvalidContractError(ContractError):
-    """A contract contradicts itself; `path` leads to the field: `("argument", 2, "shape")`."""
+    """The contract contradicts itself; `path` leads to the field: `("argument", 2, "shape")`."""
 
     def __init__(self, message: str, hint: str, path: tuple[str | int, ...]) -> None:
         super().__init__(message, hint)
@@ -38,7 +38,7 @@ def check(contract: Contract) -> None:
 
 
 def expressions(contract: Contract) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every expression of the contract with the path of its field."""
+    """Yields every expression of the contract with the path of its field."""
     for index, argument in enumerate(contract.arguments):
         if isinstance(argument, ScalarArg):
             yield ("argument", index, "value"), argument.value
@@ -158,9 +158,7 @@ def _can_be_filled(tensor: TensorArg, sizes: Mapping[str, int]) -> bool:
 
 
 def satisfies(contract: Contract, sizes: Mapping[str, int]) -> bool:
-    """Returns whether `sizes` meet every condition, no extent is negative, and where there are indices they have a
-    value.
-    """
+    """Returns whether `sizes` meet every condition, no extent is negative, and bounds of indices have a value."""
     try:
         return all(holds(c, sizes) for c in contract.conditions) and all(
             _can_be_filled(tensor, sizes) for tensor in contract.tensors

@@ -1,4 +1,4 @@
-"""Default workloads: sizes that satisfy the conditions, small enough to emulate, odd enough to find what is wrong."""
+"""Chooses default workloads: sizes that satisfy the conditions, small enough to emulate, odd enough to find errors."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ _INTEGER = re.compile(r"\b\d+\b")
 
 
 def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> tuple[Workload, ...]:
-    """Workloads for `contract`: tiny, odd, large and small values, many rows, and the odd sizes for each other value
-    of what only selects.
+    """Returns workloads for `contract`: tiny, odd, large and small values, many rows, and odd sizes for each choice.
 
     `fixed` holds sizes the user chose. Empty when no sizes were found that satisfy the conditions: the caller has a
     question to ask.
@@ -59,7 +58,7 @@ def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None
 
 
 def _many_rows(contract: Contract, given: Mapping[str, int]) -> Iterator[Workload]:
-    """A workload of many short rows, for kernels in which a thread takes a row: else they get one block only."""
+    """Returns a workload of many short rows, for kernels in which a thread takes a row: others have one block."""
     free = [s for s in contract.symbols if s not in given]
     outer = [s for s in free if widest(contract, s) > 1 and not is_innermost(contract, s)]
     wish = dict.fromkeys(outer, _MANY.get(len(outer), 3))
@@ -70,7 +69,7 @@ def _many_rows(contract: Contract, given: Mapping[str, int]) -> Iterator[Workloa
 
 
 def large_workloads(contract: Contract, fixed: Mapping[str, int]) -> Iterator[Workload]:
-    """Workloads of even sizes, the largest that are emulated first, then fewer elements."""
+    """Yields workloads of even sizes, the largest that are emulated first, then fewer elements."""
     for divisor in (1, 4, 16, 64):
         targets: dict[str, int] = {}
         for index, symbol in enumerate(contract.symbols):
@@ -83,30 +82,30 @@ def large_workloads(contract: Contract, fixed: Mapping[str, int]) -> Iterator[Wo
 
 
 def selecting(selection: Selection, sizes: Mapping[str, int]) -> Workload:
-    """A workload in which one argument has another value."""
+    """Returns a workload in which one argument has another value."""
     return Workload(
         f"{selection.name} = {selection.value}", sizes, _SEED + 4, scalars={selection.name: selection.value}
     )
 
 
 def branching(condition: str, sizes: Mapping[str, int]) -> Workload:
-    """A workload at sizes by which host code chooses otherwise than at the default ones."""
+    """Returns a workload at sizes by which host code chooses otherwise than at the default ones."""
     return Workload(condition, sizes, _SEED + 6)
 
 
 def with_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> Contract:
-    """`contract` with its default workloads."""
+    """Returns `contract` with its default workloads."""
     return replace(contract, workloads=default_workloads(contract, fixed))
 
 
 def _tiny_targets(contract: Contract) -> dict[str, int]:
-    """A different small prime for each symbol."""
+    """Returns a different small prime for each symbol."""
     targets = {symbol: _PRIMES[1 + index % 5] for index, symbol in enumerate(contract.symbols)}
     return with_shares(contract, targets, 0)
 
 
 def _odd_targets(contract: Contract) -> dict[str, int]:
-    """Different primes, so that swapped sizes show; beyond a block on the axis threads walk, few on the others."""
+    """Returns different primes, so that swapped sizes show; above a block on the axis threads walk, else small."""
     targets: dict[str, int] = {}
     for symbol in contract.symbols:
         wishes = _INNER if is_innermost(contract, symbol) else _OUTER
@@ -145,13 +144,13 @@ def _is_squared(contract: Contract, symbol: str) -> bool:
 
 
 def _rank(tensor: TensorArg, symbol: str) -> int:
-    """Returns how many symbols multiply into the size of a tensor that `symbol` is part of; 0 when it is not."""
+    """Returns how many symbols multiply into the size of a tensor that `symbol` is part of; 0 when there is none."""
     used = frozenset().union(*(names_in(extent) for extent in tensor.shape))
     return len(used) if symbol in used else 0
 
 
 def choose_sizes(contract: Contract, given: Mapping[str, int], targets: Mapping[str, int]) -> dict[str, int] | None:
-    """Sizes near `targets`, or near a fraction of them, that satisfy the conditions and keep every tensor small.
+    """Returns sizes near `targets`, or near a fraction, that satisfy the conditions and keep every tensor small.
 
     None when none were found.
     """
@@ -165,7 +164,7 @@ def choose_sizes(contract: Contract, given: Mapping[str, int], targets: Mapping[
 
 
 class _Search:
-    """Depth first, each symbol's favourite first; a condition prunes as soon as all it names is known."""
+    """Searches depth first, each symbol's favourite first; a condition prunes as soon as all its names are known."""
 
     def __init__(self, contract: Contract, targets: Mapping[str, int]) -> None:
         self.contract = contract
@@ -182,7 +181,7 @@ class _Search:
         self.launch_names = frozenset[str]().union(*map(names_in, self.launch))
 
     def solve(self, free: list[str], sizes: dict[str, int]) -> dict[str, int] | None:
-        """`sizes` extended by `free`, or None."""
+        """Returns `sizes` extended by `free`, or None."""
         if not free:
             return sizes
         symbol, rest = free[0], free[1:]
@@ -214,8 +213,10 @@ class _Search:
             return False
 
     def candidates(self, symbol: str, sizes: Mapping[str, int]) -> Iterator[int]:
-        """Multiples of what it has to be one of by `sizes` that are known; the target, primes from near to far, then
-        round numbers and multiples of what the conditions name.
+        """Yields candidates for a size: the target, primes from near to far, then round numbers.
+
+        All are multiples of what it has to be a multiple of, by `sizes` that are known; multiples of numbers in the
+        conditions come last.
         """
         target = self.targets[symbol]
         for unit in multiples_of(self.contract.conditions, symbol, sizes):
