@@ -11,8 +11,8 @@ from porter.contract.contract import Contract
 class Confirmation:
     """The contract as far as running could complete it, how many runs that took, and what broke.
 
-    `inferred` are the conditions among the contract's that no source states: the original breaks without them, `mended`
-    says how. `limits` are such conditions of single choices of what only selects. To run the original once on each
+    `inferred` are the contract's conditions that no source states: the original breaks without them, `mended` says how.
+    `limits` are such conditions for single choices of arguments that only select. Running the original once on each
     workload takes `once_s` seconds of processor time, as far as its sizes were run before.
     """
 

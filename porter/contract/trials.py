@@ -97,7 +97,7 @@ class Trials:
     def _asides(
         self, changes: Sequence[Selection | Filling], contract: Contract, sizes: Mapping[str, int]
     ) -> list[Run]:
-        """Probes with each of these changes that came to something."""
+        """Returns the probes with each of these changes that finished."""
         found = (self._aside(change, contract, sizes) for change in changes)
         return [run for run in found if run is not None and not troubled(run)]
 
@@ -143,9 +143,9 @@ class Trials:
         scale: float = 1.0,
         contents: Distribution = Distribution.DECLARED,
     ) -> Run:
-        """A run on the allocations the contract names; fresh memory holds `poison`.
+        """Makes a run on the allocations the contract names; fresh memory holds `poison`.
 
-        At the sizes of a workload it is a run of that: whoever examines its answers asks for it again.
+        At the sizes of a workload it is a run of that workload: examining its answers asks for the run again.
         """
         probe = Workload("probe", sizes, seed=1, scale=scale, distribution=contents)
         workload = next((w for w in contract.workloads if replace(probe, name=w.name, seed=w.seed) == w), probe)
