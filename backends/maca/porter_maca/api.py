@@ -1,4 +1,4 @@
-"""CUDA names and what MACA calls them: the table `api_map.toml`, read once."""
+"""Reads the table `api_map.toml` once: CUDA names and what MACA calls them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OTHER_BRAND = "other brand"
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """`cuda` is called `maca`, or nothing takes its place where `maca` is empty; `source` says where that was read."""
+    """`cuda` is called `maca`, or has no replacement where `maca` is empty; `source` says where that was read."""
 
     cuda: str
     maca: str
@@ -42,7 +42,7 @@ class Rule:
     source: str
 
     def apply(self, name: str) -> Renamed:
-        """The row for `name`, which the prefix covers."""
+        """Returns the row for `name`, which the prefix covers."""
         return Renamed(name, self.maca + name.removeprefix(self.cut), self.kind, self.source)
 
 
@@ -70,7 +70,7 @@ class ApiTable:
     cautions: tuple[Caution, ...]
 
     def look_up(self, name: str) -> Entry | None:
-        """Returns what becomes of the identifier `name`; None where the table has nothing to say."""
+        """Returns what becomes of the identifier `name`; None where the table says nothing about it."""
         exact = self.names.get(name)
         if exact is not None:
             return exact
@@ -102,7 +102,7 @@ class ApiTable:
 
 
 def _prefixes(name: str) -> Iterator[str]:
-    """The beginnings of `name` at which a word ends, longest first; CUDA_C does not end within CUDA_CHECK."""
+    """Yields the beginnings of `name` at which a word ends, longest first; CUDA_C does not end within CUDA_CHECK."""
     yield name
     for i in range(len(name) - 1, 1, -1):
         following, prefix = name[i], name[:i]
@@ -112,12 +112,12 @@ def _prefixes(name: str) -> Iterator[str]:
 
 @cache
 def api_table() -> ApiTable:
-    """The table that ships with the backend."""
+    """Returns the table that ships with the backend."""
     return read_table((files("porter_maca") / "api_map.toml").read_text("utf-8"))
 
 
 def read_table(text: str) -> ApiTable:
-    """A table in the format described at the top of `api_map.toml`. A name that two rows claim raises `ValueError`."""
+    """Reads a table in the format at the top of `api_map.toml`. Raises `ValueError` if two rows claim a name."""
     document = tomllib.loads(text)
     names: dict[str, Entry] = {}
     families: dict[str, Rule | Unsupported] = {}

@@ -1,4 +1,4 @@
-"""The table of names as a page: `python -m porter_maca.api_docs docs/tables/maca-api.md` writes it."""
+"""Writes the table of names as a page: `python -m porter_maca.api_docs docs/tables/maca-api.md`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Each row says where the pair was read: a public MACA source, or the prefix rule 
 
 
 def page(table: ApiTable) -> str:
-    """The whole page."""
+    """Returns the whole page."""
     return "\n".join(
         (_INTRODUCTION, *_coverage(table), *_unsupported(table), *_rules(table), *_names(table), *_same(table))
     )
@@ -86,7 +86,7 @@ def _same(table: ApiTable) -> Iterator[str]:
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table, with a blank line behind."""
+    """Returns a table, with a blank line behind it."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     yield from (f"| {' | '.join(row)} |" for row in rows)

@@ -1,4 +1,4 @@
-"""`MacaBackend`: MetaX MACA as porter sees it. What costs time to import is imported by the method that needs it."""
+"""Defines `MacaBackend`: MetaX MACA as porter sees it. Slow imports are made by the methods that need them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class MacaBackend:
     """Ports CUDA to MACA C++ and compiles it with `mxcc` where an SDK is installed.
 
-    `maca_path` is the SDK's root; without it the environment's MACA_PATH counts, which `probe` and `compile` read: the
-    backend's border to the machine.
+    `maca_path` is the SDK's root; without it the environment's MACA_PATH counts. Only `probe` and `compile` read it,
+    where the backend meets the machine.
     """
 
     name = BACKEND
@@ -48,7 +48,7 @@ class MacaBackend:
         self._maca_path = maca_path
 
     def targets(self) -> tuple[Target, ...]:
-        """The MetaX devices known, C500 first."""
+        """Returns the known MetaX devices, C500 first."""
         return targets()
 
     def probe(self) -> Availability:
@@ -56,17 +56,17 @@ class MacaBackend:
         return self._sdk().probe()
 
     def workers(self, cache: Path) -> tuple[WorkerKind, ...]:  # noqa: ARG002 - none of them is Python
-        """None: porter's own executor runs ports, which are C++."""
+        """Returns none: porter's own executor runs ports, which are C++."""
         return ()
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:
-        """The portability findings."""
+        """Returns the portability findings."""
         from porter_maca.catalogue import catalogue  # noqa: PLC0415 - it reads the registry, which imports this module
 
         return tuple(catalogue().values())
 
     def brief(self, target: Target) -> str:
-        """`brief.md.j2` for `target`; forbidden is what the rules on a source's text find."""
+        """Returns `brief.md.j2` for `target`; candidates must not hold what the rules on a source's text find."""
         from porter.agent.brief import brief  # noqa: PLC0415 - only where a model is asked
 
         of_rules = (entry for entry in self.catalogue() if entry.code.startswith("PORT119"))
@@ -74,13 +74,13 @@ class MacaBackend:
         return brief(Path(__file__).with_name("brief.md.j2"), target, rules)
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
-        """The program and its local headers as MACA C++."""
+        """Returns the program and its local headers as MACA C++."""
         from porter_maca.port import port  # noqa: PLC0415 - the parser takes a while to import
 
         return port(program, headers, target)
 
     def written(self, operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile | None:
-        """The operators as MACA C++, in the form that the source's entries have."""
+        """Returns the operators as MACA C++, in the form that the source's entries have."""
         from porter_maca.tiles.module import module  # noqa: PLC0415 - the parser takes a while to import
 
         return module(operators, source)
@@ -103,23 +103,23 @@ class MacaBackend:
     def tuned(
         self, files: tuple[PortedFile, ...], point: Mapping[str, Value], target: Target
     ) -> tuple[PortedFile, ...] | None:
-        """The files with their knobs turned."""
+        """Returns the files with their knobs turned."""
         from porter_maca.schedules import tuned  # noqa: PLC0415 - only where a port is to be made better
 
         return tuned(files, point, target)
 
     def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:  # noqa: ARG002
-        """None: no rule over its text is known to pay."""
+        """Returns none: no rule over its text is known to pay."""
         return ()
 
     def axes(self) -> tuple[Axis, ...]:
-        """Those of every kernel."""
+        """Returns the axes of every kernel."""
         from porter.evolve.features import AXES  # noqa: PLC0415 - only where a port is to be made better
 
         return AXES
 
     def features(self, files: tuple[PortedFile, ...]) -> tuple[int, ...]:
-        """By what the source says."""
+        """Returns features read from the source."""
         from porter_maca.features import features  # noqa: PLC0415 - only where a port is to be made better
 
         return features(files[0].text)
@@ -135,13 +135,13 @@ class MacaBackend:
         *,
         construction: Construction | None = None,  # noqa: ARG002
     ) -> Cost | str:
-        """None: nothing here compiles for the device, whose instructions are not published either."""
+        """Returns None: nothing here compiles for the device, whose instructions are not published either."""
         return "nothing here compiles for the target, so that there are no instructions to count"
 
     def ready(
         self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
     ) -> AbstractContextManager[Ported]:
-        """The port on the executor, at 64 lanes and at 32."""
+        """Returns the port on the executor, at 64 lanes and at 32."""
         from porter.evaluate.ported import emulated  # noqa: PLC0415 - only where a port is executed
 
         return nullcontext(emulated(port, original, target, bench, MACA, is_trusted=is_trusted))
@@ -153,13 +153,13 @@ class MacaBackend:
         target: Target,  # noqa: ARG002 - an NVIDIA device stands in for all of them
         place: Place,
     ) -> AbstractContextManager[Ported]:
-        """The port through nvcc at 32 lanes: a proxy."""
+        """Returns the port through nvcc at 32 lanes: a proxy."""
         from porter_maca.proxy import on_device  # noqa: PLC0415 - only where there is a device
 
         return on_device(port, original, place)
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:
-        """The first error of `mxcc`, at the line of the ported file; None when it builds or there is no compiler."""
+        """Returns the first error of `mxcc`, at the port's line; None when it builds or there is no compiler."""
         from porter_maca.compile import compile_port  # noqa: PLC0415 - only where there is a compiler
 
         sdk = self._sdk()

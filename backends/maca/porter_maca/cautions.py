@@ -1,4 +1,4 @@
-"""Names that MACA has, too, but that do something else there."""
+"""Finds names that MACA has as well, but that do something else there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from porter_maca.places import Places
 
 
 def cautions(source: Source, table: ApiTable, own: Declared, places: Places) -> Iterator[Finding]:
-    """One finding for each row of the table that `source` gives reason for."""
+    """Yields one finding for each row of the table that applies to `source`."""
     code = [t for t in significant(tokens(source.text)) if t.kind is TokenKind.IDENTIFIER]
     for row in table.cautions:
         found = [t for t in code if t.text in row.names and t.text not in own.functions]

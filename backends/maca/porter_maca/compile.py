@@ -1,4 +1,4 @@
-"""Compiles a port with `mxcc` and puts what it complains about where the user wrote it."""
+"""Compiles a port with `mxcc` and reports its errors at the user's lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from porter_maca.toolchain import (
 def compile_port(
     sdk: MacaSdk, port: Port, target: Target, workdir: Path, limit_s: float = COMPILE_LIMIT_S
 ) -> Finding | None:
-    """The first error of compiling `port` in `workdir`, which must exist; None when it builds."""
+    """Returns the first error of compiling `port` in `workdir`, which must exist; None when it builds."""
     for file in port.files:
         path = workdir / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def compile_port(
 
 
 def torch_includes() -> tuple[Path, ...]:
-    """The header folders of the torch installed beside porter, found without importing it, and Python's own."""
+    """Returns the header folders of the torch installed beside porter, without importing it, and Python's own."""
     spec = find_spec("torch")
     roots = [Path(place) / "include" for place in (spec.submodule_search_locations or ())] if spec else []
     inner = [root / "torch" / "csrc" / "api" / "include" for root in roots]
@@ -66,7 +66,7 @@ def _verdict(ran: Ran, port: Port, workdir: Path, limit_s: float) -> Finding | N
 
 
 def original_place(file: PortedFile, error: CompilerError) -> Span | None:
-    """The line of the user's file behind the place of `error`; None for a line that porter added."""
+    """Returns the user's line behind the place of `error`; None for a line that porter added."""
     row = error.line - 1
     theirs, ours = file.source.text.splitlines(), file.text.splitlines()
     for tag, i, i_end, j, j_end in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():
@@ -77,7 +77,7 @@ def original_place(file: PortedFile, error: CompilerError) -> Span | None:
 
 
 def _most_like(line: str, theirs: Sequence[str], start: int, end: int) -> int | None:
-    """The row of `theirs[start:end]` that `line` was made from: names change, most of a line does not."""
+    """Returns the row of `theirs[start:end]` that `line` was made from: names change, most of a line does not."""
     ratios = {row: SequenceMatcher(None, theirs[row], line, autojunk=False).ratio() for row in range(start, end)}
     best = max(ratios, key=lambda row: ratios[row], default=None)
     return best if best is not None and ratios[best] > 0.5 else None

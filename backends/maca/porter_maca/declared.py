@@ -1,4 +1,4 @@
-"""The names a file gives to its own things: they are never renamed, whatever they look like."""
+"""Finds the names a file gives to its own things: they are never renamed, whatever they look like."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ENDS_DECLARATOR = frozenset({"(", ")", ";", "=", ",", "[", "{"})
 class Declared:
     """`functions` are defined with a body; `others` are macros, variables, parameters and types.
 
-    `called` are the macros among them that take arguments.
+    `called` are the macros that take arguments.
     """
 
     functions: frozenset[str]
@@ -47,9 +47,7 @@ class Declared:
 
 
 def declared(texts: Iterable[str]) -> Declared:
-    """Returns what the files `texts` declare, found by the shape of the tokens: `type name;`, `name(...) {`,
-    `#define name`.
-    """
+    """Returns what the files `texts` declare, by the shape of tokens: `type name;`, `name(...) {`, `#define name`."""
     functions: set[str] = set()
     others: set[str] = set()
     called: set[str] = set()
@@ -77,7 +75,7 @@ def _takes_arguments(line: Sequence[Token]) -> bool:
 
 
 def _functions(code: Sequence[Token]) -> Iterable[str]:
-    """`name(...) {`, with qualifiers in between."""
+    """Yields `name(...) {`, with qualifiers in between."""
     for i in range(1, len(code) - 1):
         if code[i].kind is TokenKind.IDENTIFIER and code[i + 1].text == "(" and _names_function(code[i - 1]):
             close = match_bracket(code, i + 1)
@@ -96,7 +94,7 @@ def _names_function(before: Token) -> bool:
 
 
 def _variables(code: Sequence[Token]) -> Iterable[str]:
-    """`type name;`, `type name = …`, `struct name {` and `using name =`."""
+    """Yields `type name;`, `type name = …`, `struct name {` and `using name =`."""
     for before, name, after in zip(code, code[1:], code[2:], strict=False):
         if name.kind is not TokenKind.IDENTIFIER or before.kind is not TokenKind.IDENTIFIER:
             continue

@@ -1,4 +1,4 @@
-"""Device functions and forms that MACA's compiler or headers lack, and what the port writes instead."""
+"""Replaces device functions and forms that MACA's compiler or headers lack."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BETWEEN = frozenset({"*", "&", "const", "volatile", "__restrict__", "restrict",
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """`names` are called `replacement`, which `helper` defines; `only_for` restricts it to one element type."""
+    """`names` are replaced by `replacement`, which `helper` defines; `only_for` restricts it to one element type."""
 
     names: frozenset[str]
     replacement: str
@@ -47,13 +47,13 @@ class Substitute:
 
 @cache
 def substitutes() -> tuple[Substitute, ...]:
-    """The rows of `device_functions.toml`."""
+    """Returns the rows of `device_functions.toml`."""
     rows = tomllib.loads((files("porter_maca") / "device_functions.toml").read_text("utf-8"))["function"]
     return tuple(Substitute(**{**row, "names": frozenset(row["names"])}) for row in rows)
 
 
 def mend(traced: Traced, own: Declared, target: Target, places: Places) -> tuple[Traced, list[Finding], str]:
-    """`traced` without what MACA lacks, the findings, and the helper functions it now needs."""
+    """Returns `traced` without forms that MACA lacks, the findings, and the helper functions it now needs."""
     stream = tokens(traced.text)
     code = [t for t in significant(stream) if t.kind is not TokenKind.DIRECTIVE]
     lines = [(t, significant(inside_directive(t, traced.text))) for t in stream if t.kind is TokenKind.DIRECTIVE]
@@ -84,7 +84,7 @@ def _mentions(code: Sequence[Token], names: frozenset[str]) -> bool:
 
 
 def _calls(code: Sequence[Token], row: Substitute) -> Iterator[Token]:
-    """The names in `code` that are called, bare or in the global namespace."""
+    """Returns the names in `code` that are called, bare or in the global namespace."""
     for i, token in enumerate(code[:-1]):
         if token.kind is not TokenKind.IDENTIFIER or token.text not in row.names or code[i + 1].text != "(":
             continue
@@ -111,7 +111,7 @@ def _is_plain(code: Sequence[Token], call: int) -> bool:
 
 
 def _declared_types(code: Sequence[Token], name: str) -> set[str]:
-    """The type names in front of every declaration of `name`."""
+    """Returns the type names in front of every declaration of `name`."""
     types: set[str] = set()
     for i, token in enumerate(code):
         if token.text != name or i == 0:
@@ -127,7 +127,7 @@ def _declared_types(code: Sequence[Token], name: str) -> set[str]:
 
 
 def _casts(code: Sequence[Token]) -> Iterator[Edit]:
-    """The kernel given to cudaFuncSetAttribute as `const void*`: MACA declares no overload for functions."""
+    """Yields the kernel given to cudaFuncSetAttribute as `const void*`: MACA declares no overload for functions."""
     for i, token in enumerate(code[:-1]):
         if token.text not in SETS_ATTRIBUTE or code[i + 1].text != "(":
             continue

@@ -1,4 +1,4 @@
-"""MACA as the executor compiles it: its headers, its spelling, and what its compiler predefines."""
+"""Describes MACA as the executor compiles it: its headers, its spelling, and its compiler's predefined macros."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ _ATOMIC = re.compile(r"atomic(?:Add|Max|Min|CAS|Exch|Or|And|Xor|Inc|Dec|Sub)\w*"
 
 
 def features(text: str) -> tuple[int, ...]:
-    """The cell of a source: the highest of those of its ways.
+    """Returns the cell of a source: the highest of those of its ways.
 
-    A way is what one call launches. Where a launcher chooses, as between rows that are aligned and others, the form
-    that is there for speed tells what the source does, and not the one that stands beside it for all other sizes.
+    A way is the set of kernels that one call launches. Where a launcher chooses, as between aligned rows and others,
+    the form written for speed decides, not the one beside it for all other sizes.
     """
     program = parse(Source(Path("candidate"), text))
     ways = launched_together(program) or frozenset({frozenset(kernel.name for kernel in program.kernels)})
@@ -45,7 +45,7 @@ def _of_way(program: Program, kernels: frozenset[str]) -> tuple[int, ...]:
 
 
 def _reached(program: Program, kernels: Sequence[Function]) -> list[Function]:
-    """The kernels and the device functions that they name, one by another."""
+    """Returns the kernels and the device functions that they name, directly or not."""
     found, open_ones = [], list(kernels)
     while open_ones:
         function = open_ones.pop()

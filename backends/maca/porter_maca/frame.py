@@ -1,4 +1,4 @@
-"""Adds what a port has around the user's text: porter's own line, the runtime's header, helper functions."""
+"""Adds the parts of a port around the user's text: porter's own line, the runtime's header, helper functions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _RUNTIME = "#include <mc_runtime.h>\n"
 
 
 def framed(text: str, source: Source, target: Target, helpers: str, *, needs_runtime: bool) -> str:
-    """`text` with porter's line in front and `helpers` behind its first includes.
+    """Returns `text` with porter's line in front and `helpers` behind its first includes.
 
-    nvcc includes the runtime's header by itself; `needs_runtime` says that no file of the port does it by hand.
+    nvcc includes the runtime's header by itself; `needs_runtime` says that no file of the port does so.
     """
     if helpers:
         place = after_includes(text)
@@ -23,9 +23,9 @@ def framed(text: str, source: Source, target: Target, helpers: str, *, needs_run
 
 
 def after_includes(text: str) -> int:
-    """The offset of the line after the includes that come before the first brace; 0 when there are none.
+    """Returns the offset of the line after the includes before the first brace; 0 when there are none.
 
-    An include within `#if` counts from its `#endif` on; one that stands around all of the text is no such `#if`.
+    An include within `#if` counts from its `#endif` on, except within an `#if` around all of the text.
     """
     place = depth = 0
     guard = _guard_depth(text)
@@ -46,7 +46,7 @@ def after_includes(text: str) -> int:
 
 
 def _guard_depth(text: str) -> int:
-    """The number of conditionals around all code of the text: the guard of a header, the `#ifdef` of a platform."""
+    """Returns the number of conditionals around all code of the text: a header's guard, the `#ifdef` of a platform."""
     open_: list[int] = []
     around: list[int] | None = None
     branches = 0

@@ -1,4 +1,4 @@
-"""`#include` lines: CUDA's headers become MACA's, local headers are found where the port puts them."""
+"""Rewrites `#include` lines: CUDA's headers become MACA's, local headers are found where the port puts them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Inclusion:
 
 
 def inclusions(text: str) -> Iterator[Inclusion]:
-    """Every `#include` of `text` that is no comment."""
+    """Yields every `#include` of `text` that is no comment."""
     for token in directives(text):
         if found := _INCLUDE.match(token.text):
             start, end = found.span("quoted")
@@ -37,16 +37,14 @@ def inclusions(text: str) -> Iterator[Inclusion]:
 
 
 def distinct(source: Source, headers: Iterable[Source]) -> tuple[Source, ...]:
-    """`headers` without `source` itself, each once, however its path is written."""
+    """Yields `headers` without `source` itself, each once, however its path is written."""
     found = {_normal(header.path): header for header in reversed(tuple(headers))}
     found.pop(_normal(source.path), None)
     return tuple(reversed(found.values()))
 
 
 def port_names(home: Path, headers: Sequence[Source]) -> Mapping[Path, str]:
-    """Returns where each of the distinct `headers` goes: its place relative to `home`, its bare name when it lies
-    elsewhere.
-    """
+    """Returns the places of the distinct `headers`: relative to `home`, or the bare name of one from elsewhere."""
     names: dict[Path, str] = {}
     for header in headers:
         path = _normal(header.path)
@@ -61,7 +59,7 @@ def port_names(home: Path, headers: Sequence[Source]) -> Mapping[Path, str]:
 def include_ported(
     traced: Traced, table: ApiTable, port_name: str, names: Mapping[Path, str], places: Places
 ) -> tuple[Traced, list[Finding]]:
-    """`traced`, to be written as `port_name`, with every include named as it is called on MACA.
+    """Returns `traced`, to be written as `port_name`, with every include named as on MACA.
 
     `names` are the local headers with their places in the port (`port_names`).
     """
@@ -84,7 +82,7 @@ def include_ported(
 
 
 def _local(includer: Path, path: str, names: Mapping[Path, str]) -> str | None:
-    """The port's name of the local header that `path` means when `includer` says it."""
+    """Returns the port's name of the local header that `path` means when `includer` says it."""
     beside = names.get(_normal(includer.parent / path))
     if beside is not None:
         return beside

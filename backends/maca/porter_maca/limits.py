@@ -1,4 +1,4 @@
-"""Sizes the source fixes, held against what a block of the target has."""
+"""Compares sizes that the source fixes with the limits of the target's blocks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SHARED_ATTRIBUTE = "MaxDynamicSharedMemorySize"
 
 
 def over_limits(program: Program, target: Target, places: Places) -> tuple[Finding, ...]:
-    """A finding for every launch, array and attribute that certainly asks for more than `target` has.
+    """Yields a finding for every launch, array and attribute that certainly asks for more than `target` has.
 
-    A size that depends on an argument is no matter of the source: the launch itself fails then, and says so.
+    A size that depends on an argument cannot be judged from the source: the launch itself then fails, and says so.
     """
     environment = environment_of(program)
     return (
@@ -40,7 +40,7 @@ def _shared_arrays(program: Program, known: Environment, target: Target, places:
 
 
 def _array_bytes(array: SharedArray, known: Environment) -> int | None:
-    """The size of a static array; None where the source does not determine it."""
+    """Returns the size of a static array; None where the source does not determine it."""
     factors = [evaluate(f"sizeof({array.element})", known), *(evaluate(extent, known) for extent in array.extents)]
     size = 1
     for factor in factors:
@@ -64,7 +64,7 @@ def _launches(program: Program, known: Environment, target: Target, places: Plac
 
 
 def _threads(launch: Launch, known: Environment) -> int | None:
-    """Threads of a block written as a number or as `dim3(...)`; None where the source does not determine them."""
+    """Returns the threads of a block written as a number or as `dim3(...)`; None where the source does not say."""
     words = significant(tokens(launch.block.text))
     if len(words) > 2 and words[0].text == "dim3" and words[1].text in ("(", "{"):
         sides = [" ".join(t.text for t in side) for side in split_arguments(words, 1)]
@@ -80,7 +80,7 @@ def _threads(launch: Launch, known: Environment) -> int | None:
 
 
 def _attributes(program: Program, known: Environment, target: Target, places: Places) -> Iterator[Finding]:
-    """`cudaFuncSetAttribute(kernel, …MaxDynamicSharedMemorySize, bytes)`."""
+    """Yields `cudaFuncSetAttribute(kernel, …MaxDynamicSharedMemorySize, bytes)`."""
     text = program.source.text
     code = [t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE]
     for i, token in enumerate(code[:-1]):

@@ -1,6 +1,6 @@
-"""Finds CUDA's names in MACA source, by the table that ports are made with: whoever wrote the file, none may be left.
+"""Finds CUDA's names in MACA source, by the table that ports are made with: none may be left in any file.
 
-Comments, strings, branches that MACA's compiler does not read and names that the files declare themselves are free.
+Comments, strings, branches that MACA's compiler does not read and names that the files declare themselves are allowed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _DEFINED = ("__MACA__=1", "__MACACC__=1", "__MXCC__=1", "__MACA_ARCH__=1000", "_
 
 
 def lint(sources: Iterable[Source], table: ApiTable) -> Iterator[Finding]:
-    """A finding for each name and header of `sources` that is CUDA's, with the file as its source.
+    """Yields a finding for each name and header of `sources` that is CUDA's, with the file as its source.
 
-    The sources are the files of one program: what one of them declares is the user's own in all.
+    The sources are the files of one program: a name declared in one of them is the user's own in all.
     """
     files = tuple(sources)
     own = declared(source.text for source in files)
@@ -56,7 +56,7 @@ def _names_left(source: Source, files: tuple[Source, ...], own: Declared, table:
 
 
 def _skipped(source: Source, files: tuple[Source, ...]) -> tuple[tuple[int, int], ...]:
-    """The extents of `source` that MACA's compiler does not read."""
+    """Returns the extents of `source` that MACA's compiler does not read."""
     by_name = {file.path.name: file for file in files}
 
     def header(name: str, _: Source) -> Source | None:

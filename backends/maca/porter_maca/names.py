@@ -30,7 +30,7 @@ _LOOKS_LIKE_CUDA = re.compile(r"cuda[A-Z]\w*")
 class Use:
     """A name from `start` to the end of its last `token`, with the significant tokens around it.
 
-    `entry` is what the table says of it; None for a name that looks like CUDA's and is not in the table.
+    `entry` is its row of the table; None for a name that looks like CUDA's and is not in the table.
     """
 
     start: int
@@ -43,7 +43,7 @@ class Use:
 def rename(
     traced: Traced, table: ApiTable, own: Declared, places: Places, *, other_brand: bool
 ) -> tuple[Traced, list[Finding]]:
-    """`traced` in MACA's names, with findings for the names that have none.
+    """Returns `traced` in MACA's names, with findings for the names that have none.
 
     `own` are the names the user's files declare; `other_brand` says whether `hc*` spelling is CUDA's here, too.
     """
@@ -68,7 +68,7 @@ def rename(
 
 
 def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
-    """The name itself, with the `struct` or `enum` before it where MACA's name is a typedef."""
+    """Returns the name itself, with the `struct` or `enum` before it where MACA's name is a typedef."""
     maca = renamed.maca
     if use.token.text == _ARCH and not asks_whether_defined(use):
         maca = SM_LEVEL
@@ -107,13 +107,13 @@ _NOTES = {
 
 
 def _names(traced: Traced, found: Iterable[Use]) -> str:
-    """The distinct names, the first three in full."""
+    """Lists the distinct names, the first three in full."""
     names = list(dict.fromkeys(traced.text[use.start : use.token.end] for use in found))
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def uses(text: str, table: ApiTable, own: Declared) -> Iterator[Use]:
-    """Every name of `text` outside strings and comments that the table knows or that looks like CUDA's.
+    """Yields every name of `text` outside strings and comments that the table knows or that looks like CUDA's.
 
     The user's own names and members of the user's own things are left out.
     """
@@ -128,7 +128,7 @@ def uses(text: str, table: ApiTable, own: Declared) -> Iterator[Use]:
 
 
 class _Lookup:
-    """The table without the user's own names, remembering what it was asked."""
+    """Looks up names in the table, except the user's own, and remembers the answers."""
 
     def __init__(self, table: ApiTable, own: Declared) -> None:
         self._table = table
@@ -176,7 +176,7 @@ def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:
 
 
 def _names_space(token: Token) -> bool:
-    """Returns whether what stands before `::` is a namespace or class; `return ::f()` means the global one."""
+    """Returns whether a namespace or class stands before `::`; `return ::f()` means the global namespace."""
     return token.kind is TokenKind.IDENTIFIER and token.text not in _KEYWORDS
 
 

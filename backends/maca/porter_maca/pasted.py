@@ -1,4 +1,4 @@
-"""Names that a source's macros make of parts: `cuda##Malloc` is a name as any other, and stands nowhere in the text."""
+"""Finds names that a source's macros paste together: `cuda##Malloc` is a name like any other, but not in the text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Pasted:
 
 
 def pasted(sources: Iterable[Source]) -> Iterable[Pasted]:
-    """Those of each source by itself; none where there is no preprocessor."""
+    """Returns the pasted names of each source by itself; none where there is no preprocessor."""
     for source in sources:
         place = _PASTES.search(source.text)
         if place is None or shutil.which("g++") is None:
@@ -38,12 +38,12 @@ def pasted(sources: Iterable[Source]) -> Iterable[Pasted]:
 
 
 def without_includes(text: str) -> str:
-    """`text` that includes nothing."""
+    """Returns `text` that includes nothing."""
     return _INCLUDE.sub("", text)
 
 
 def expanded(text: str, defines: Mapping[str, str] = MappingProxyType({})) -> str:
-    """`text` with its own macros and these `defines` expanded, and no others."""
+    """Returns `text` with its own macros and these `defines` expanded, and no others."""
     given = [f"-D{name}={value}" for name, value in defines.items()]
     command = ["g++", "-E", "-P", "-undef", "-nostdinc", "-w", *given, "-x", "c++", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60).stdout

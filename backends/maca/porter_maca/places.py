@@ -1,4 +1,4 @@
-"""Findings at several places of one file: one finding at the first, with the lines of the others."""
+"""Joins findings at several places of one file: one finding at the first, with the lines of the others."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def _skipped(source: Source, defines: tuple[str, ...]) -> tuple[tuple[int, int],
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The stretches of a source that are not compiled, in order: what stands there is worth a note at most."""
+    """The stretches of a source that are not compiled, in order: findings there are notes at most."""
 
     skipped: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(cls, source: Source, defines: tuple[str, ...] = ()) -> Places:
-        """Those of `source` on a device of capability 8.0, with the macros `defines` of the build."""
+        """Returns those of `source` on a device of capability 8.0, with the macros `defines` of the build."""
         return cls(_skipped(source, defines))
 
     def is_compiled(self, span: Span) -> bool:
@@ -39,7 +39,7 @@ class Places:
         return not at_start and (index < 0 or span.start >= self.skipped[index][1])
 
     def finding(self, code: str, spans: Sequence[Span], message: str, hint: str) -> Finding:
-        """The finding `code`, at the first of `spans` that is compiled, or as a note where none is."""
+        """Returns the finding `code` at the first of `spans` that is compiled, or a note where none is compiled."""
         compiled = [span for span in spans if self.is_compiled(span)]
         ordered = sorted(compiled or spans)
         lines = sorted({span.line for span in ordered})

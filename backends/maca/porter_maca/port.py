@@ -56,7 +56,7 @@ class _Ported:
 
 
 def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
-    """`program` and the local `headers` it includes as MACA C++ for `target`; porter's own ports stay as they are."""
+    """Returns `program` and its local `headers` as MACA C++ for `target`; porter's own ports stay as they are."""
     headers = distinct(program.source, headers)
     sources = (program.source, *headers)
     shared = _Port(
@@ -78,7 +78,7 @@ def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
 
 
 def port_name(program: Program) -> str:
-    """The name of the ported file: an extension stays a `.cu`, which is what torch's build looks for."""
+    """Returns the name of the ported file: an extension stays a `.cu`, which torch's build looks for."""
     path = PurePosixPath(program.source.path.name)
     if is_ported(program.source.text):
         return path.name
@@ -90,7 +90,7 @@ def port_name(program: Program) -> str:
 
 
 def _ported(program: Program, name: str, shared: _Port, programs: Sequence[Program], *, needs_runtime: bool) -> _Ported:
-    """One file of the port, which is one of `programs`."""
+    """Ports one file, which is one of `programs`."""
     source = program.source
     if is_ported(source.text):
         note = finding("PORT1190", source.span(0, 0), f"{source.path.name} is a port made by porter: left as it is")

@@ -1,7 +1,7 @@
-"""A MACA port on an NVIDIA device, standing in for MetaX's: nvcc compiles it, a header gives names CUDA's meaning.
+"""Runs a MACA port on an NVIDIA device in place of MetaX's: nvcc compiles it, a header maps its names to CUDA's.
 
-It runs at 32 lanes and NVIDIA's speed; both are said wherever its numbers stand. What the port's files name is looked
-up backwards in `api_map.toml`, so that there is one table.
+It runs at 32 lanes and NVIDIA's speed; reports say both beside its numbers. The port's names are looked up backwards in
+`api_map.toml`, so that there is one table.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WARP_SIZE = 32
 
 @contextmanager
 def on_device(ported: Port, original: Side, place: Place) -> Iterator[ProxyPort]:
-    """`ported` ready to be built for the device of `place`, and run there."""
+    """Makes `ported` ready to be built for the device of `place`, and run there."""
     with place.session("".join(file.text for file in ported.files)) as session:
         session.start()
         yield ProxyPort(ported_side(ported, original, MACA), ported, place, session)
@@ -70,7 +70,7 @@ class ProxyPort(SourcePort):
 
 
 def port_headers(port: Port) -> Mapping[str, str]:
-    """By their paths: the port's own headers, and those of MACA that it includes."""
+    """Returns, by their paths, the port's own headers and those of MACA that it includes."""
     texts = {file.name: file.text for file in port.files[1:]}
     return {**texts, **proxy_headers(file.text for file in port.files)}
 
@@ -81,7 +81,7 @@ def flags(folder: Path) -> tuple[str, ...]:
 
 
 def proxy_headers(texts: Iterable[str]) -> Mapping[str, str]:
-    """By their paths: MACA's headers that `texts` include, as CUDA's, and one that defines all names they use."""
+    """Returns, by path, MACA's headers that `texts` include, as CUDA's, and one that defines all names they use."""
     whole, table = list(texts), Backwards(api_table())
     paths = dict.fromkeys(found.path for text in whole for found in inclusions(text))
     headers = {path: table.header(path) for path in paths}
@@ -103,7 +103,7 @@ class Backwards:
         self._rules = sorted(rules, key=lambda rule: not _of_the_runtime(rule.cut))
 
     def header(self, path: str) -> str:
-        """The CUDA header that `path` is MACA's name of, with or without its folder; empty where it is none."""
+        """Returns the CUDA header whose MACA name is `path`, with or without its folder; empty where there is none."""
         for known in (path, path.rsplit("/", 1)[-1]):
             if known in self._headers:
                 return self._headers[known]
@@ -111,7 +111,7 @@ class Backwards:
         return self._headers[folder] + path.removeprefix(folder) if folder else ""
 
     def name(self, name: str) -> str:
-        """The CUDA name that `name` is MACA's of; empty where it is none."""
+        """Returns the CUDA name whose MACA name is `name`; empty where there is none."""
         if name in self._names or self._table.is_exact(name):
             return self._names.get(name, "")
         return next((cuda for rule in self._rules if (cuda := self._by(rule, name))), "")
@@ -125,7 +125,7 @@ class Backwards:
 
 
 def _backwards(rows: Mapping[str, Renamed | Unsupported]) -> Mapping[str, str]:
-    """CUDA's names by MACA's, of which the runtime and the driver share some: the first of the runtime, else of all."""
+    """Returns CUDA's names by MACA's. Runtime and driver share some: then the runtime's first one counts."""
     renamed = (row for row in rows.values() if isinstance(row, Renamed) and row.maca not in ("", row.cuda))
     usable = [row for row in renamed if row.kind != OTHER_BRAND and not any(word in row.source for word in _NOT_CUDA)]
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Inline PTX, which MACA's compiler does not accept, as C++ (`grammars/ptx.toml`, column `maca`)."""
+"""Translates inline PTX, which MACA's compiler does not accept, to C++ (`grammars/ptx.toml`, column `maca`)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Statement:
 
 
 def translate_ptx(traced: Traced, target: Target, places: Places) -> tuple[Traced, list[Finding], str]:
-    """`traced` with its inline PTX as C++, the findings, and the helpers that C++ about warps needs.
+    """Returns `traced` with its inline PTX as C++, the findings, and the helpers that C++ about warps needs.
 
-    An empty template is no PTX but a fence for the compiler, and stays.
+    An empty template is not PTX but a fence for the compiler, and stays.
     """
     edits: list[Edit] = []
     written: list[Span] = []
@@ -61,7 +61,7 @@ def translate_ptx(traced: Traced, target: Target, places: Places) -> tuple[Trace
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """The `asm` statements of `text`, also within macros."""
+    """Yields the `asm` statements of `text`, also within macros."""
     stream = tokens(text)
     for token in stream:
         if token.kind is TokenKind.DIRECTIVE:
@@ -82,7 +82,7 @@ def _statements(code: Sequence[Token], text: str) -> Iterator[Statement]:
 
 
 def _lowered(statement: Statement) -> str | Unsupported:
-    """C++ for the statement; empty when it should stay."""
+    """Returns C++ for the statement; empty when it should stay."""
     try:
         parsed = parse_asm(statement.text)
     except UnreadableAsmError as unread:
@@ -99,7 +99,7 @@ def _lowered(statement: Statement) -> str | Unsupported:
 
 
 def _confined(code: str, source: Source, target: Target) -> tuple[str, str]:
-    """`code` with its warp operations confined to 32 lanes, and the helpers that takes."""
+    """Returns `code` with its warp operations confined to 32 lanes, and the helpers for that."""
     if not _WARP_OPERATION.search(code):
         return code, ""
     head, tail = _SCOPE.format("\0").split("\0")

@@ -1,7 +1,7 @@
-"""Finds what a candidate's MACA source must not hold, whoever wrote it: reads its tokens, without compiling it.
+"""Finds what a candidate's MACA source must not hold: reads its tokens, without compiling it.
 
-What the original does itself is free: a program that ends with `exit` may be ported with it. What only a run can tell
-(who wrote a result, what a constructor does) is left to the executor.
+A candidate may do what the original does itself: a program that ends with `exit` may be ported with it. Facts that only
+a run shows (who wrote a result, what a constructor does) are left to the executor.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Free:
 
     @property
     def libraries(self) -> frozenset[str]:
-        """The libraries that the original calls, by what is alike in their vendors' names."""
+        """The libraries that the original calls, by the common part of their vendors' names."""
         return frozenset(_kind(word) for word in self.words if _LIBRARIES.fullmatch(word))
 
 
@@ -90,17 +90,17 @@ class _Place:
 
     @property
     def space(self) -> str:
-        """The namespace or class in front of the name; empty where none is."""
+        """The namespace or class in front of the name; empty where there is none."""
         return self.before[-2] if len(self.before) > 1 and self.before[-1] == "::" else ""
 
     @property
     def is_call(self) -> bool:
-        """Returns whether a function of the global namespace or of `std` is called: no member, no declaration."""
+        """Whether a function of the global namespace or of `std` is called: no member, no declaration."""
         return self.after == "(" and self.before[-1:] not in _NO_CALL and self.space in ("", "std")
 
 
 def rules(sources: Iterable[Source], original: OwnCode) -> Iterator[Finding]:
-    """The rules that `sources` break, each once a line. `original` says what is free."""
+    """Yields the rules that `sources` break, each once a line. `original` says what is allowed."""
     files = tuple(sources)
     free = _Free(original.words, original.operators, declared(source.text for source in files).functions)
     for source in files:
@@ -125,7 +125,7 @@ def rules(sources: Iterable[Source], original: OwnCode) -> Iterator[Finding]:
 
 
 def _places(text: str) -> Iterator[_Place]:
-    """The tokens of `text`, those of macros' bodies among them; to include a header is no use of it."""
+    """Yields the tokens of `text`, including those of macros' bodies; including a header is no use of it."""
     code = significant(_with_directives(text))
     for index, token in enumerate(code):
         before = tuple(t.text for t in code[max(0, index - 3) : index])
@@ -141,7 +141,7 @@ def _with_directives(text: str) -> Iterator[Token]:
 
 
 def _broken(place: _Place, free: _Free) -> Iterator[tuple[str, str]]:
-    """The codes that the token breaks, with what stands there."""
+    """Yields the codes that the token breaks, with the text there."""
     name = place.token.text
     if name in free.words or name in free.functions:
         return
@@ -173,5 +173,5 @@ def _is_library(place: _Place, free: _Free) -> bool:
 
 
 def _kind(name: str) -> str:
-    """`blas` of `mcblasSgemm`."""
+    """Returns `blas` of `mcblasSgemm`."""
     return name[2:5]

@@ -1,7 +1,7 @@
-"""MACA's spelling of the executor's CUDA names, as a header of `#define`s.
+"""Writes MACA's spelling of the executor's CUDA names, as a header of `#define`s.
 
 `python -m porter_maca.spelling` writes the header from `spelling.toml` and the names that the executor's headers
-define: every name there is, and none that is not.
+define: every existing name, and no other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Spelling:
     brand: tuple[tuple[str, str], ...]
 
     def spellings(self, cuda: str) -> tuple[str, ...]:
-        """MACA's names for `cuda`, each followed by the other brand's; empty when MACA has no other name for it."""
+        """Returns MACA's names for `cuda`, each followed by the other brand's; empty when MACA has no other name."""
         exact = self.names.get(cuda)
         ours = exact if exact is not None else tuple(self._by_rule(cuda))
         return tuple(name for maca in ours for name in (maca, self._other_brand(maca)))
@@ -61,7 +61,7 @@ class Spelling:
 
 
 def load_spelling() -> Spelling:
-    """The table of `spelling.toml`."""
+    """Returns the table of `spelling.toml`."""
     table = tomllib.loads(Path(__file__).with_name("spelling.toml").read_text("utf-8"))
     return Spelling(
         tuple((rule["cuda"], rule["maca"]) for rule in table["rule"]),
@@ -73,7 +73,7 @@ def load_spelling() -> Spelling:
 
 
 def defined_names(headers: Path, spelling: Spelling) -> list[str]:
-    """The CUDA names that the shim headers under `headers` define or use, sorted."""
+    """Returns the CUDA names that the shim headers under `headers` define or use, sorted."""
     names: set[str] = set(spelling.pasted)
     for path in sorted(headers.glob("*.h")):
         text = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", "", path.read_text(), flags=re.DOTALL)
@@ -89,7 +89,7 @@ def executor_names() -> frozenset[str]:
 
 
 def header_text(headers: Path) -> str:
-    """The header that defines MACA's spelling of every name under `headers`."""
+    """Returns the header that defines MACA's spelling of every name under `headers`."""
     spelling = load_spelling()
     # Sorted, so that of a driver's and a runtime's function with one MACA name the runtime's comes last and stays.
     defines = {maca: cuda for cuda in defined_names(headers, spelling) for maca in spelling.spellings(cuda)}
@@ -97,7 +97,7 @@ def header_text(headers: Path) -> str:
 
 
 def _rows(text: str, macro: str) -> list[str]:
-    """The first words of the rows of `#define macro(X) X(word, ...) ...`."""
+    """Yields the first words of the rows of `#define macro(X) X(word, ...) ...`."""
     found = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*)", text)
     return _ROW.findall(found[1]) if found else []
 

@@ -1,4 +1,4 @@
-"""The comment line at the head of every ported file, by which porter knows its own work again."""
+"""Writes the comment line at the head of every ported file, by which porter knows its own work again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STAMP = re.compile(
 
 
 def stamp(source: Source, target: Target) -> str:
-    """The line for a port of `source`: no clock and no path, so that porting twice gives the same bytes."""
+    """Returns the line for a port of `source`: no clock and no path, so that porting twice gives the same bytes."""
     digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
     name = re.sub(r"\s", "_", source.path.name)
     return f"// {name} ported to MACA {target.arch} by porter {__version__}, source {digest}\n"

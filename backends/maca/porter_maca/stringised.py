@@ -1,7 +1,7 @@
-"""Texts that a source's macros make of its tokens: `#x`. Some are another text for every compiler.
+"""Finds texts that a source's macros make of its tokens: `#x`. Some differ with every compiler.
 
-Where an argument is expanded first, a name that headers define as a macro gives away whose headers they are; and
-kernels and launches are not what the source says where host code only plans.
+Where an argument is expanded first, a name that headers define as a macro gives away whose headers they are; and where
+host code only plans, kernels and launches differ from the source.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Stringised:
 
 
 def stringised(sources: Iterable[Source]) -> Iterator[Stringised]:
-    """Those of each source by itself that differ from compiler to compiler; none where there is no preprocessor."""
+    """Returns those of each source that differ from compiler to compiler; none where there is no preprocessor."""
     files = tuple(sources)
     if shutil.which("g++") is None:
         return
@@ -51,7 +51,7 @@ def stringised(sources: Iterable[Source]) -> Iterator[Stringised]:
 
 
 def _telling(text: str, free: frozenset[str]) -> set[str]:
-    """Finds what is written of devices in texts that macros make, and names in them that would be expanded before."""
+    """Yields texts of macros that name devices, and names in them that would be expanded before."""
     bare = without_includes(text)
     made = _strings(expanded(bare)) - _strings(bare)
     found = {match[0] for string in made for match in _OF_DEVICES.finditer(string)}
@@ -61,7 +61,7 @@ def _telling(text: str, free: frozenset[str]) -> set[str]:
 
 
 def _strings(text: str) -> set[str]:
-    """The literals of `text`, those of its macros among them."""
+    """Returns the literals of `text`, including those of its macros."""
     found = set[str]()
     for token in tokens(text):
         inner = inside_directive(token, text) if token.kind is TokenKind.DIRECTIVE else (token,)

@@ -14,13 +14,13 @@ BACKEND = "maca"
 
 @cache
 def targets() -> tuple[Target, ...]:
-    """The devices known, the default first."""
+    """Returns the known devices, the default first."""
     rows = tomllib.loads((files("porter_maca") / "targets.toml").read_text("utf-8"))["target"]
     return tuple(map(_target, rows))
 
 
 def offload_arch(target: Target) -> str:
-    """The compiler's name of the device's architecture."""
+    """Returns the compiler's name of the device's architecture."""
     return target.arch if target.arch.startswith("xcore") else "xcore1000"
 
 

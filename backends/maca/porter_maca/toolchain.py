@@ -1,4 +1,4 @@
-"""The MetaX SDK on this machine: where it is, what it can do, how its compiler is called and what it answers."""
+"""Finds the MetaX SDK on this machine: its place, its abilities, how to call its compiler and read the answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MacaSdk:
 
     @classmethod
     def found(cls, root: Path | None, environment: Mapping[str, str]) -> MacaSdk:
-        """The SDK at `root`, or where MACA_PATH of `environment` points."""
+        """Returns the SDK at `root`, or where MACA_PATH of `environment` points."""
         named = environment.get("MACA_PATH", "")
         place = root or (Path(named) if named else None)
         return cls(place, shutil.which("mx-smi", path=environment.get("PATH", "")) is not None)
@@ -52,7 +52,7 @@ class MacaSdk:
 
 
 def native_command(sdk: MacaSdk, arch: str, source: Path, output: Path) -> tuple[str, ...]:
-    """The line that compiles native MACA C++ to an object."""
+    """Returns the line that compiles native MACA C++ to an object."""
     return (
         *(str(sdk.compiler), "-x", "maca", "-c", str(source), "-o", str(output)),
         *(f"--maca-path={sdk.root}", f"-offload-arch={arch}", "-O3", "-std=c++17", "-fPIC"),
@@ -60,7 +60,7 @@ def native_command(sdk: MacaSdk, arch: str, source: Path, output: Path) -> tuple
 
 
 def extension_command(sdk: MacaSdk, arch: str, source: Path, output: Path, includes: Sequence[Path]) -> tuple[str, ...]:
-    """The line for a PyTorch extension: MetaX's torch keeps CUDA's names, which cu-bridge's headers translate."""
+    """Returns the command for a PyTorch extension: MetaX's torch keeps CUDA's names, which cu-bridge translates."""
     bridge = Path(str(sdk.root)) / "tools" / "cu-bridge" / "include"
     return (
         *native_command(sdk, arch, source, output),
@@ -80,7 +80,7 @@ class Ran:
 
 
 def run(command: Sequence[str], workdir: Path, limit_s: float = COMPILE_LIMIT_S) -> Ran:
-    """`command` in `workdir`, in a session of its own that is killed as a whole when the limit is over."""
+    """Runs `command` in `workdir`, in a session of its own that is killed as a whole when the limit is over."""
     with subprocess.Popen(
         command,
         cwd=workdir,
@@ -111,7 +111,7 @@ class CompilerError:
 
 
 def errors(output: str) -> tuple[CompilerError, ...]:
-    """The errors in what a clang printed, in order."""
+    """Returns the errors in the output of a clang, in order."""
     return tuple(
         CompilerError(found["file"], int(found["line"]), int(found["column"]), found["message"])
         for found in _DIAGNOSTIC.finditer(output)

@@ -1,4 +1,4 @@
-"""Text that went through several passes and still knows which character of the original each part came from."""
+"""Keeps, through several passes over a text, which character of the original each part came from."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Traced:
 
     @classmethod
     def of(cls, source: Source) -> Traced:
-        """The source itself, nothing edited yet."""
+        """Returns the source itself, with nothing edited yet."""
         return cls(source, source.text)
 
     def origin(self, offset: int) -> int:
-        """The offset in the source that the character at `offset` of `text` came from."""
+        """Returns the offset in the source that the character at `offset` of `text` came from."""
         piece = self.pieces[bisect_right(self.pieces, offset, key=lambda p: p.start) - 1]
         return piece.origin if piece.written else piece.origin + offset - piece.start
 
     def span(self, start: int, end: int) -> Span:
-        """The place in the source of `text[start:end]`."""
+        """Returns the place in the source of `text[start:end]`."""
         begin = self.origin(start)
         last = self.origin(max(start, end - 1))
         return self.source.span(begin, max(begin, min(last + 1, len(self.source.text))))
@@ -60,7 +60,7 @@ class Traced:
         return Traced(self.source, apply_edits(self.text, ordered), tuple(pieces))
 
     def _copied(self, start: int, end: int, shift: int) -> Iterable[Piece]:
-        """The pieces of `text[start:end]`, moved by `shift`."""
+        """Yields the pieces of `text[start:end]`, moved by `shift`."""
         if start >= end:
             return
         first = bisect_right(self.pieces, start, key=lambda p: p.start) - 1

@@ -17,7 +17,7 @@ _HOST = "host"
 
 
 def launched_together(program: Program) -> frozenset[Way]:
-    """The sets of kernels that a call of one of the host functions launches, by name; none that is empty."""
+    """Returns the sets of kernels that a call of one of the host functions launches, by name; none is empty."""
     hosts = {f.head.name: f for f in read_unit(program).functions if f.head.space == _HOST}
     called = {name for host in hosts.values() for name in _called(host) if name != host.head.name}
     entries = [host for name, host in hosts.items() if name not in called] or list(hosts.values())
@@ -36,7 +36,7 @@ class _Reader:
         self._hosts = hosts
 
     def block(self, block: Block | None, depth: int) -> Ways:
-        """The ways through a block; so many calls deep host functions are followed."""
+        """Returns the ways through a block; host functions are followed up to this depth."""
         statements: Sequence[object] = block.statements if block is not None else ()
         return in_sequence(self._statement(statement, depth) for statement in statements)
 
@@ -58,7 +58,7 @@ class _Reader:
         return self._launched(statement, depth)
 
     def _launched(self, node: object, depth: int) -> Ways:
-        """The ways through an expression; what stands in a lambda is taken to be called, as dispatch macros do."""
+        """Returns the ways through an expression; the body of a lambda counts as called, as dispatch macros do."""
         within = next((inner for inner in walk(node) if isinstance(inner, Lambda)), None)
         if within is not None:
             return self.block(within.body, depth).called()

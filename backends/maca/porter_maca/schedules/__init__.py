@@ -1,4 +1,4 @@
-"""Finds and turns the knobs of MACA C++, whoever wrote it: edits its text and keeps nothing else."""
+"""Finds and turns the knobs of MACA C++: edits the text, whoever wrote it, and keeps no state."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from porter_maca.schedules.turns import turns
 
 
 def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
-    """The knobs of the first file: how far loops are written out, how many blocks share a multiprocessor, turns."""
+    """Returns the knobs of the first file: unrolling of loops, blocks that share a multiprocessor, turns."""
     return tuple(one.knob for one in by_name(_offered(_program(files[0]), target)))
 
 
 def tuned(files: tuple[PortedFile, ...], point: Point, target: Target) -> tuple[PortedFile, ...] | None:
-    """`files` as `point` says; None where the first has no such knob."""
+    """Returns `files` as `point` says; None where the first has no such knob."""
     if not (wanted := turned(point)):
         return files
     text = edited(files[0].text, _offered(_program(files[0]), target), wanted)

@@ -1,7 +1,8 @@
-"""Several turns of a loop at a time: what they load is loaded for all before the first is computed.
+"""Takes several turns of a loop at a time: loads for all of them before the first is computed.
 
-Only for innermost loops that go in steps up to a bound, as threads share out elements, and only for what they read by
-the loop's index alone and nobody writes. The turns themselves keep their order, so that a sum stays the sum it was.
+Only for innermost loops that go in steps up to a bound, as threads share out elements, and only for tensors that they
+read by the loop's index alone and that nobody writes. The turns themselves keep their order, so that a sum stays the
+sum it was.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _NEVER = frozenset(("for", "while", "do", "break", "goto", "asm", "auto"))
 class _Loop:
     """`for (TYPE index = begin; index < bound; index += step)`, from `start` to `head`, whose body ends at `end`.
 
-    `read` are the element types of what is loaded for all turns, by the names of their tensors.
+    `read` are the element types of tensors that are loaded for all turns, by name.
     """
 
     start: int
@@ -42,7 +43,7 @@ class _Loop:
 
 
 def batches(program: Program) -> Iterator[EditedKnob]:
-    """A knob for each kernel that has such loops in its own text."""
+    """Yields a knob for each kernel that has such loops in its own text."""
     words = significant(tokens(program.source.text))
     known = {word.text for word in words}
     for kernel in program.kernels:
@@ -86,9 +87,7 @@ def _loop(text: str, words: Sequence[Token], at: int, kernel: Function) -> _Loop
 
 
 def _index(parts: Sequence[Sequence[Token]]) -> str:
-    """Returns what counts in `TYPE index = begin; index < bound; index += step`; empty where that is not what the
-    parts are.
-    """
+    """Returns the counter of `TYPE index = begin; index < bound; index += step`; empty for any other parts."""
     if len(parts) != 3 or any(len(part) < 3 for part in parts):
         return ""
     first = [word.text for word in parts[0]]
@@ -106,7 +105,7 @@ def _parts(words: Sequence[Token]) -> list[Sequence[Token]]:
 
 
 def _end(words: Sequence[Token], first: int) -> int | None:
-    """Behind the statement that begins with the word `first`."""
+    """Returns the place behind the statement that begins with the word `first`."""
     if words[first].text == "{":
         close = match_bracket(words, first)
         return None if close is None else close + 1
@@ -114,7 +113,7 @@ def _end(words: Sequence[Token], first: int) -> int | None:
 
 
 def _is_clear(words: Sequence[Token]) -> bool:
-    """Returns whether they only say how far: they are said several times."""
+    """Returns whether they are simple enough to be repeated: they only say how far the loop goes."""
     return not any(word.text in WRITES or word.text in ("&&", "||", ",", "?") for word in words)
 
 
@@ -145,7 +144,9 @@ def _batched(found: Sequence[_Loop], value: Value) -> Iterator[Edit]:
 
 
 def _head(loop: _Loop, count: str) -> str:
-    """The loop over batches, the loads of one, and the head of that over its turns; 64 bits, so that nothing wraps."""
+    """Returns the loop over batches, the loads of one, and the head of the loop over its turns, which counts in 64
+    bits.
+    """
     over = f"#pragma unroll\nfor (unsigned {_TURN} = 0; {_TURN} < {count}u; ++{_TURN}) {{\n"
     at = f"const long long {_AT} = {_FIRST} + {_TURN} * static_cast<long long>({loop.step});\n"
     held = "".join(f"{type_} {name}{_HELD}[{count}];\n" for name, type_ in loop.read.items())

@@ -1,4 +1,4 @@
-"""`__launch_bounds__`: how many blocks are to fit a multiprocessor, which decides how many registers a thread gets."""
+"""Turns `__launch_bounds__`: how many blocks shall fit a multiprocessor, which decides a thread's registers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPACE = "__global__"
 
 
 def bounds(program: Program, target: Target) -> Iterator[EditedKnob]:
-    """A knob for each kernel without bounds that is launched with as many threads as the source says."""
+    """Yields a knob for each kernel without bounds that is launched with as many threads as the source says."""
     source = SizedSource(program, target)
     for kernel in program.kernels:
         counts = [source.threads(launch) for launch in program.launches_of(kernel)]

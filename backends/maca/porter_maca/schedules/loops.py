@@ -1,4 +1,4 @@
-"""`#pragma unroll` before the innermost loops of kernels."""
+"""Puts `#pragma unroll` before the innermost loops of kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOOPS = frozenset(("for", "while", "do"))
 
 
 def loops(program: Program) -> Iterator[EditedKnob]:
-    """A knob for each kernel that has an innermost `for` in its own text."""
+    """Yields a knob for each kernel that has an innermost `for` in its own text."""
     words = significant(tokens(program.source.text))
     for kernel in program.kernels:
         found = list(_pragmas(program.source.text, words, kernel))

@@ -1,4 +1,4 @@
-"""Finds what a kernel's text reads by one index and nowhere else, and so can be loaded before it is needed."""
+"""Finds tensors that a kernel's text reads by one index and nowhere else: their elements can be loaded early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WRITES = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", 
 
 
 def read_at(kernel: Function, before: Sequence[Token], body: Sequence[Token], index: str) -> Iterator[tuple[str, str]]:
-    """The constant tensors that `body` reads at `index` and nowhere else, with the types of their elements.
+    """Yields the constant tensors that `body` reads at `index` and nowhere else, with the types of their elements.
 
     They are parameters of the kernel, or declared in the words `before`.
     """
@@ -28,7 +28,7 @@ def read_at(kernel: Function, before: Sequence[Token], body: Sequence[Token], in
 
 
 def _pointers(words: Sequence[Token]) -> Iterator[tuple[str, str]]:
-    """The kernel's own pointers to what is constant: `const float* row = x + ...`."""
+    """Yields the kernel's own pointers to what is constant: `const float* row = x + ...`."""
     for i, word in enumerate(words[:-4]):
         if word.text == "const" and [w.text for w in words[i + 2 : i + 5 : 2]] == ["*", "="]:
             yield words[i + 3].text, words[i + 1].text

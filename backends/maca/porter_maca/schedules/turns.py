@@ -1,7 +1,7 @@
-"""Several elements a thread where a kernel handles one: each block does the work of several, and loads for all first.
+"""Gives a thread several elements where a kernel handles one: a block does the work of several, and loads first.
 
-A thread that loads one element waits for it with nothing else on its way. Here what it loads by its own index is loaded
-for all turns before the first is computed. Only for kernels of one form is that offered: an index from block and
+A thread that loads one element waits for it with nothing else on its way. Here elements at its own index are loaded for
+all turns before the first is computed. That is only offered for kernels of one form: an index from block and
 thread, then its bound, and whatever else follows of it; without barriers, exchanges between lanes, or a grid's size.
 """
 
@@ -26,7 +26,7 @@ _NEVER = frozenset(("gridDim", "asm", "goto", "static", "this_thread_block", "co
 
 @dataclass(frozen=True)
 class _Form:
-    """A kernel of the form: its index, what bounds that, the words of its declaration and of what follows.
+    """A kernel of the form: its index and the bound of that, the words of its declaration and of what follows.
 
     `read` are the element types of the tensors that are only read, and only at the index, by their names.
     """
@@ -40,12 +40,12 @@ class _Form:
 
     @property
     def names(self) -> frozenset[str]:
-        """Those that the kernel gets."""
+        """The names that the kernel gets."""
         return frozenset((_TURN, f"{_FEWER}{self.kernel.name}", *(name + _HELD for name in self.read)))
 
 
 def turns(program: Program) -> Iterator[EditedKnob]:
-    """A knob for each kernel of the form, launched from one text."""
+    """Yields a knob for each kernel of the form, launched from one text."""
     words = significant(tokens(program.source.text))
     known = {word.text for word in words}
     if any(_is_together(function.body_text) or "blockIdx" in function.body_text for function in _devices(program)):
@@ -67,7 +67,7 @@ def _is_together(text: str) -> bool:
 
 
 def _form(program: Program, words: Sequence[Token], kernel: Function) -> _Form | None:
-    """The kernel's form; None where it has another."""
+    """Returns the kernel's form; None where it has another."""
     body = [word for word in words if kernel.body.start < word.start < kernel.body.end - 1]
     blocks = [i for i, word in enumerate(body) if word.text == "blockIdx"]
     if len(blocks) != 1 or _is_together(kernel.body_text) or any(w.kind is TokenKind.DIRECTIVE for w in body):
@@ -118,7 +118,7 @@ def _is_all(rest: Sequence[Token], first: int) -> bool:
 
 
 def _turned(program: Program, form: _Form, launches: Sequence[Launch], value: Value) -> Iterator[Edit]:
-    """The body in a loop over the turns, behind one that loads; grids with as many blocks fewer."""
+    """Yields the body in a loop over the turns, behind one that loads; grids with as many blocks fewer."""
     text, count = program.source.text, f"{value}"
     block = next(i for i, word in enumerate(form.declared) if word.text == "blockIdx")
     start, end = form.declared[block].start, form.declared[block + 2].end

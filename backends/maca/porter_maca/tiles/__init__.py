@@ -1,1 +1,1 @@
-"""Kernels of the tile IR as MACA C++, and the host code around them in the form that the source's entry has."""
+"""Writes kernels of the tile IR as MACA C++, and the host code around them in the form of the source's entry."""

@@ -1,4 +1,4 @@
-"""At which sizes all rows of a kernel's tensors begin at the start of a pack, so that packs are moved at once."""
+"""Finds the sizes at which all rows of a kernel's tensors begin at a pack, so that packs are moved at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Alignment:
         self._values[loop.name] = (loop.start, loop.step)
 
     def allows(self, pointer: Value) -> bool:
-        """Returns whether sizes can tell that a pointer is one to a pack; then these are asked of calls, too."""
+        """Returns whether sizes can show that a pointer begins a pack; then calls have to have these sizes."""
         base, offsets = pointer_parts(pointer)
         assert isinstance(base, Name)
         tensor = self._pointers.get(base.name)
@@ -47,7 +47,7 @@ class Alignment:
         return True
 
     def _needed(self, value: Value, within: frozenset[str]) -> tuple[str, ...] | None:
-        """Returns the sizes that have to be multiples for a value to be one; None where no size tells it."""
+        """Returns the sizes that have to be multiples for a value to be one; None where no size decides it."""
         match value:
             case Literal(number):
                 return () if number % PACK == 0 else None

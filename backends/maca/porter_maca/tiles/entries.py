@@ -1,4 +1,4 @@
-"""Declares the function that a port has to have for an entry of the source, in MACA's names."""
+"""Declares the function that a port needs for an entry of the source, in MACA's names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ElementType:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function of host code: what it returns, and its parameters, whose names are those of the contract.
+    """A function of host code: its results, and its parameters, with the contract's names.
 
     `scope` are the namespaces in which it stands. An instance of a template has its arguments in `instance`, such as
     `<float>`, and `declared` is how the template itself is declared.
@@ -82,8 +82,10 @@ class Entry:
 
 
 def entry_of(contract: Contract, program: Program, results: int) -> Entry:
-    """Returns the entry of a contract, which gives so many `results`; that of the source, or one of its own where the
-    source is no CUDA. Raises `UnprintableError` for one that takes what no port of a formula can.
+    """Returns the entry of a contract, which has that many `results`.
+
+    It is the source's entry, or one of its own where the source is not CUDA. Raises `UnprintableError` for one with
+    arguments that no port of a formula can take.
     """
     if is_foreign(program):
         return _own_entry(contract, results)
@@ -163,7 +165,7 @@ def _maca(text: str) -> str:
 def element_types(
     entry: Entry, made: Mapping[str, DType], contract: Contract, generic: Collection[str] = ()
 ) -> dict[str, ElementType]:
-    """Returns the types of the elements of all tensors: arguments, and what host code makes."""
+    """Returns the types of the elements of all tensors: arguments, and those that host code makes."""
     dtypes = {**{one.name: one.dtype for one in contract.tensors}, **made}
     return {
         name: ElementType(dtype, GENERIC if name in generic else entry.element(dtype)) for name, dtype in dtypes.items()

@@ -1,4 +1,4 @@
-"""Values of the tile IR as C++ expressions, for one element of a tile or for the whole block."""
+"""Writes values of the tile IR as C++ expressions, for one element of a tile or for the whole block."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CONSTANTS = {"BLOCK_ROWS": "kRows", "BLOCK_COLUMNS": "kColumns", "PARTS": "kPart
 
 
 def literal(value: Fraction | float, dtype: DType | None) -> str:
-    """Returns a number as C++ writes it in the type `dtype`; whole ones stay whole where that is None."""
+    """Returns a number as C++ writes it in the type `dtype`; whole numbers stay whole where that is None."""
     if isinstance(value, float) and value in (inf, -inf):
         return "INFINITY" if value > 0 else "-INFINITY"
     exact = Fraction(value)
@@ -158,7 +158,7 @@ class Expressions:
         return f"!{self.text(value, Level.SIGN)}", Level.SIGN
 
     def _infix(self, op: str, operands: Sequence[Value], dtype: DType | None) -> tuple[str, Level]:
-        """Returns operands with the operator between them; comparisons and the last of a difference bind tighter."""
+        """Returns operands with the operator between them; comparisons and the right side of a minus bind tighter."""
         sign, level = _INFIX[op]
         if op == "remainder" and dtype is not None and dtype.is_float:
             return self._called("fmod", operands, dtype)

@@ -1,4 +1,4 @@
-"""The device functions that kernels of tiles share: those that a file needs, in the order in which they stand."""
+"""Holds the device functions that kernels of tiles share, and finds those that a file needs, in order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEAD = re.compile(r"^//: (?P<names>[\w ]+)\n", re.MULTILINE)
 
 
 def helpers(texts: Iterable[str]) -> str:
-    """Returns the namespace `tile` with what `texts` use of it; empty where they use nothing."""
+    """Returns the namespace `tile` with the functions that `texts` use; empty where they use none."""
     pieces = _pieces()
     waiting = {name for text in texts for name in re.findall(r"\btile::(\w+)", text)}
     used: set[str] = set()
@@ -27,7 +27,7 @@ def helpers(texts: Iterable[str]) -> str:
 
 @cache
 def _pieces() -> dict[str, tuple[tuple[str, ...], str]]:
-    """Returns by its name each piece of `tile.h`: the names of those that it needs, and its text."""
+    """Returns each piece of `tile.h` by its name: its text, and the names of the pieces that it needs."""
     text = (files("porter_maca.tiles") / "tile.h").read_text("utf-8")
     heads = list(_HEAD.finditer(text))
     ends = [head.start() for head in heads[1:]] + [len(text)]

@@ -1,4 +1,4 @@
-"""Steps of a block as the text of a kernel."""
+"""Writes the steps of a block as the text of a kernel."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ class KernelText:
         return self._expressions.text(value)
 
     def _element(self, name: Name) -> str:
-        """Returns the element of a tile within the loops that are open; what the block has is its name itself."""
+        """Returns the element of a tile within the open loops; a value of the whole block is just its name."""
         if name.name in self._local:
             return name.name
         shape = self._taken.shapes.get(name.name, NO_SHAPE)
@@ -367,7 +367,7 @@ def _identity(combine: Combine) -> float:
 
 
 def _start(combine: Combine, dtype: DType) -> str:
-    """Returns what a reduction starts from; whole numbers have no infinity."""
+    """Returns the initial value of a reduction; whole numbers have no infinity."""
     if combine in (Combine.SUM, Combine.PRODUCT) or dtype.is_float:
         return literal(_identity(combine), dtype)
     return f"{dtype.value.upper()}_{'MIN' if combine is Combine.MAXIMUM else 'MAX'}"

@@ -1,4 +1,4 @@
-"""A kernel of the tile IR as a `__global__` function, and what its launches have to know of it."""
+"""Writes a kernel of the tile IR as a `__global__` function, and collects what its launches need."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class WrittenKernel:
-    """The text of a kernel. It takes packs of `pack` elements where the `sizes` and `tensors` are aligned, else of one.
+    """The text of a kernel. It moves packs of `pack` elements where `sizes` and `tensors` are aligned.
 
     Kernels that hold rows of any length have `instances`; `columns` is the host's text of that length.
     """
@@ -59,7 +59,7 @@ def written_kernel(
 ) -> WrittenKernel:
     """Returns the text of a kernel; `elements` are the types of the elements of tensors, and their names.
 
-    Raises `UnprintableError` for what MACA C++ or this printer has no word for.
+    Raises `UnprintableError` for an operation that MACA C++ or this printer has no word for.
     """
     extents = {name: host.text for name, host in launch.blocks}
     held = _HELD.fullmatch(extents.get(COLUMNS, ""))
@@ -102,7 +102,7 @@ def _taken(
 
 
 def _room(extent: int | None, threads: int, *, is_alone: bool) -> int:
-    """Returns how many neighbours a thread may have of an axis of `extent` lanes; None is for one as long as needed."""
+    """Returns how many neighbours on an axis of `extent` lanes a thread may have; None means as many as needed."""
     if extent is None:
         return _WIDEST_PACK
     return max(1, extent // threads) if is_alone else max(1, extent // 2)
@@ -155,7 +155,7 @@ def _pointers(body: tuple[Statement, ...]) -> Iterator[Value]:
 def _function(
     kernel: Kernel, operator: Operator, elements: Mapping[str, ElementType], taken: TakingApart, threads: Threads
 ) -> str:
-    """Returns the text of a function; where host code made all that it stores, its pointers are restricted."""
+    """Returns the text of a function; its pointers are restricted where host code made all that it stores."""
     stored = kernel.stored_tensors
     pointers = {n: f"{'' if n in stored else 'const '}{elements[n].name}*" for n in kernel.tensors}
     is_alone = stored <= {one.name for one in (*operator.results, *operator.buffers)}

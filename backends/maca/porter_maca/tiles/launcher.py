@@ -1,4 +1,4 @@
-"""The host function of an operator: it checks what it is given, makes what it returns, and launches the kernels."""
+"""Writes the host function of an operator: it checks arguments, makes results, and launches the kernels."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Launcher:
             yield self._checked("mcGetLastError()")
 
     def _checks(self) -> Iterator[str]:
-        """Yields what is asked of tensors: device, axes and type; those that are written must be dense, too."""
+        """Yields the checks of tensors: device, axes and type; written tensors must be dense, too."""
         stored = self._operator.stored_tensors
         for one in self._used:
             name = one.name

@@ -1,4 +1,4 @@
-"""Operators of the tile IR as a MACA source: helpers, kernels, and a host function for each entry."""
+"""Writes operators of the tile IR as a MACA source: helpers, kernels, and a host function for each entry."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
 
 
 def _name(program: Program) -> str:
-    """Returns the name of the file; that of what is no CUDA is an extension's."""
+    """Returns the name of the file; without a CUDA source it is an extension's."""
     return f"{program.source.path.stem}.maca.cu" if is_foreign(program) else port_name(program)
 
 
@@ -70,7 +70,7 @@ def _text(operators: Sequence[tuple[Operator, Contract]], program: Program) -> s
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """An entry: what stands before its function, and that; `names` are those of kernels."""
+    """An entry: the text before its function, and the function; `names` are those of kernels."""
 
     kernels: tuple[str, ...]
     function: str

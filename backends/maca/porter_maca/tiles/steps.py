@@ -1,6 +1,7 @@
-"""The steps of a block: loops over the elements that a thread has, and what threads do together.
+"""Defines the steps of a block: loops over the elements that a thread has, and what threads do together.
 
-Statements of the tile IR over the same tile become one loop. What a whole block has is computed by each of its threads.
+Statements of the tile IR over the same tile become one loop. A value of the whole block is computed by each of its
+threads.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Define:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """`name` is how many lanes of a tile of `block` lie inside of what is `left`."""
+    """`name` counts the lanes of a tile of `block` that lie inside of what is `left`."""
 
     name: str
     left: Value
@@ -57,9 +58,9 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Packs:
-    """A tile whose elements are neighbours in memory: the first lies at `pointer`, and `count` of them count.
+    """A tile whose elements are neighbours in memory: the first lies at `pointer`, and `count` of them are used.
 
-    `condition` is one on the other axis of the tile, without which none counts.
+    `condition` is one on the other axis of the tile; where it is false none is used.
     """
 
     pointer: Value
@@ -104,7 +105,7 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The threads of the block, or those of a row, put together what each has in `name`; `shape` is that of a row."""
+    """The threads of the block, or of a row, combine their values of `name`; `shape` is that of a row."""
 
     name: str
     combine: Combine
@@ -114,7 +115,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class FoldPlace:
-    """The threads of the block, or those of a row, find the first extreme of all that they have."""
+    """The threads of the block, or of a row, find the first extreme of all their elements."""
 
     place: str
     key: str
@@ -139,7 +140,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Meet:
-    """The threads of the block wait for each other: what one of them stores now others have loaded before."""
+    """The threads of the block wait for each other: later stores do not overwrite what others still load."""
 
 
 @dataclass

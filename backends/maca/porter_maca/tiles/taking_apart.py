@@ -47,10 +47,11 @@ _ALONG = {tile.Axis.ROWS: ROWS, tile.Axis.COLUMNS: COLUMNS}
 
 
 class TakingApart:
-    """The steps of a kernel, and what is known of its names.
+    """Splits a kernel into steps, and keeps what is known of its names.
 
     `fast` is the axis whose lanes are neighbours in memory. Without `packed` each element is loaded and stored alone;
-    `is_packed` tells in the end whether all that varies along the fast axis is made of packs, so that it may stay so.
+    `is_packed` says in the end whether all values that vary along the fast axis are made of packs, so that they may
+    stay packed.
     """
 
     def __init__(self, kernel: Kernel, types: Types, fast: str, *, packed: bool) -> None:
@@ -158,7 +159,7 @@ class TakingApart:
         return value
 
     def _in_32_bits(self, value: Value) -> Value:
-        """Returns a sum with a number of 32 bits in 32 bits, where it is one: what it is added to has room there."""
+        """Returns a sum with a 32-bit number in 32 bits where possible: the other number has room there."""
         match value:
             case Compute("add", (Cast(_, DType.INT32) as first, *others)):
                 return Compute("add", (first, *map(self._narrowed, others)))
@@ -191,7 +192,7 @@ class TakingApart:
         self.alignment.known(name, value)
 
     def _of_block(self, name: str, value: Value, steps: list[Step]) -> None:
-        """Adds what is the same for the whole block: before an open loop, unless that may tell."""
+        """Adds a value that is the same for the whole block: before an open loop, if possible."""
         is_free = name not in self.changing and not any(isinstance(one, Load) for one in parts(value))
         if not is_free:
             self._close()
@@ -202,7 +203,7 @@ class TakingApart:
         steps.insert(len(steps) - (self._open is not None), step)
 
     def _is_index(self, name: str, value: Value) -> bool:
-        """Returns whether a tile is cheaply computed where it is used: a place, or a condition on places."""
+        """Returns whether a tile is cheap to compute where it is used: a place, or a condition on places."""
         if name in self.changing or self.types.numbers[name].is_float:
             return False
         for one in parts(value):
@@ -227,7 +228,7 @@ class TakingApart:
         elements.items.append(Define(name, value))
 
     def _based(self, pointer: Value, steps: list[Step]) -> Value:
-        """Returns a pointer from where the whole block's begin: what is the same for all elements is added once."""
+        """Returns a pointer relative to the block's own: terms that are the same for all elements are added once."""
         base, offsets = pointer_parts(pointer)
         shared = [one for one in offsets if not self.shape(one)]
         if not shared:
@@ -247,7 +248,7 @@ class TakingApart:
         self.types.numbers[own] = DType.INT32
 
     def _mask(self, name: str, lane: Value, left: Value, steps: list[Step]) -> None:
-        """Takes in which lanes of a tile lie inside: those below a count."""
+        """Notes which lanes of a tile lie inside: those below a count."""
         shape = self.shape(lane)
         (block,) = shape
         match left:
@@ -289,7 +290,7 @@ class TakingApart:
         elements.stores.append(StorePacks(value.name, packs, shape))
 
     def _lanes_of_threads(self) -> Shape:
-        """Returns the axes by which threads of the block differ; that of the parts of a row is that of columns."""
+        """Returns the axes by which threads of the block differ; parts of a row count as columns."""
         return frozenset(COLUMNS if block == PARTS else block for block in self.lanes)
 
     def _without_folds(self, value: Value, steps: list[Step], name: str) -> Value:
@@ -384,7 +385,7 @@ class TakingApart:
         return own
 
     def _result(self, name: str, word: str, shape: Shape, dtype: DType) -> Name:
-        """Returns the name of what a block computes together; one that changes later on gets its value by itself."""
+        """Returns the name of a value that a block computes together; one that changes later gets its own copy."""
         own = name if name and name not in self.changing else self.names.fresh(f"{name}_now" if name else word)
         self.shapes[own] = shape
         self.types.numbers[own] = dtype
@@ -392,7 +393,7 @@ class TakingApart:
         return Name(own, axes)
 
     def _packs(self, pointer: Value, mask: Value | None) -> Packs | None:
-        """Returns the neighbours at a pointer; None for elements that are none, or where packs are not wanted."""
+        """Returns the neighbours at a pointer; None where elements are not neighbours, or packs are not wanted."""
         if self._fast not in self.shape(pointer):
             return None
         found = self._neighbours(pointer, mask)

@@ -14,7 +14,7 @@ _EXTENTS = {ROWS: "kRows", COLUMNS: "kColumns", PARTS: "kParts"}
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The lanes of an axis: `each` of them lie in each of its `threads`, of which the caller is number `thread`.
+    """The lanes of an axis: each of its `threads` has `each` of them, and the caller is number `thread`.
 
     Those of a fast side are packs of kVector neighbours, one for each thread, then the next for each.
     """
@@ -34,7 +34,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """The sides of a kernel's tiles. `vector` is how many neighbours a pack has where rows are aligned."""
+    """The sides of a kernel's tiles. `vector` is the number of neighbours in a pack where rows are aligned."""
 
     blocks: Shape
     fast: str
@@ -68,7 +68,7 @@ class Threads:
         return sorted(shape, key=lambda block: (block == self.fast, block))
 
     def lines(self) -> Iterator[str]:
-        """Yields what a kernel begins with: constants, and the caller's place in the block."""
+        """Yields the first lines of a kernel: constants, and the caller's place in the block."""
         fixed = [f"{_EXTENTS[block]} = {self.extents[block]}" for block in sorted(self.extents)]
         if self.count is not None:
             fixed.insert(0, f"kThreads = {self.count}")

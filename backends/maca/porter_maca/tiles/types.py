@@ -1,4 +1,4 @@
-"""Element types as MACA C++ spells them, and the types of values in a kernel."""
+"""Spells element types as MACA C++ does, and finds the types of values in a kernel."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OF_FLOATS = frozenset(
 
 
 class UnprintableError(Exception):
-    """MACA C++ has no word for something, or this printer none; the message says for what."""
+    """MACA C++, or this printer, has no word for something; the message names it."""
 
 
 def type_name(dtype: DType) -> str:
@@ -57,7 +57,7 @@ def type_name(dtype: DType) -> str:
 
 @dataclass
 class Types:
-    """The types of a kernel's names: numbers, and what pointers point to."""
+    """The types of a kernel's names: numbers, and the targets of pointers."""
 
     tensors: Mapping[str, DType]
     precision: DType
@@ -75,7 +75,7 @@ class Types:
         return ""
 
     def of(self, value: Value) -> DType | None:
-        """Returns the type of a value; None for a literal, which takes that of its surroundings."""
+        """Returns the type of a value; None for a literal, which takes the type around it."""
         match value:
             case Name(name):
                 return self.numbers.get(name)

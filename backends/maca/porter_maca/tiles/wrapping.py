@@ -1,4 +1,4 @@
-"""Long lines of C++ cut where a reader would: between arguments, or before an operator."""
+"""Cuts long lines of C++ where a reader would: between arguments, or before an operator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def _cut(line: str, indent: int) -> int | None:
-    """Returns where a line is cut: as far right as it goes of the places that lie least deep within brackets."""
+    """Returns the place to cut a line: the rightmost one that lies least deep within brackets."""
     depths = []
     depth = 0
     for character in line:

@@ -1,4 +1,4 @@
-"""Wave-64 correctness: code written for 32-lane warps, kept right on waves of 64 lanes (docs/design/wave.md)."""
+"""Keeps code written for 32-lane warps right on waves of 64 lanes (docs/design/wave.md)."""
 
 from porter_maca.wave.rewrite import WaveResult, rewrite
 

@@ -1,4 +1,4 @@
-"""Calls and template names in token streams: the file itself and the body of each macro."""
+"""Reads calls and template names in token streams: the file itself and the body of each macro."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _TemplateEnd:
 
 
 def streams(text: str) -> tuple[Stream, ...]:
-    """The file without its directives, then the body of each `#define` in order."""
+    """Returns the file without its directives, then the body of each `#define` in order."""
     everything = tokens(text)
     file = Stream("", tuple(t for t in everything if t.kind not in _SILENT and t.kind is not TokenKind.DIRECTIVE))
     directives = (t for t in everything if t.kind is TokenKind.DIRECTIVE)
@@ -54,7 +54,7 @@ def streams(text: str) -> tuple[Stream, ...]:
 
 
 def _macro_body(directive: Token, text: str) -> Stream | None:
-    """The replacement of a `#define`; None for any other directive and for an empty one."""
+    """Returns the replacement of a `#define`; None for any other directive and for an empty one."""
     inside = [t for t in inside_directive(directive, text) if t.kind is not TokenKind.COMMENT]
     words = [i for i, t in enumerate(inside) if t.kind is not TokenKind.BLANK]
     if len(words) < 3 or inside[words[0]].text != "define":
@@ -67,7 +67,7 @@ def _macro_body(directive: Token, text: str) -> Stream | None:
 
 
 def call_after(stream: Sequence[Token], name: int) -> Brackets | None:
-    """The parentheses of a call whose name is token `name`; None when none follow or they do not close."""
+    """Returns the parentheses of a call whose name is token `name`; None when none follow or they do not close."""
     if name + 1 >= len(stream) or stream[name + 1].text != "(":
         return None
     depth, cuts = 0, [name + 1]
@@ -89,7 +89,7 @@ def call_after(stream: Sequence[Token], name: int) -> Brackets | None:
 
 
 def template_after(stream: Sequence[Token], name: int) -> Brackets | None:
-    """The template arguments that follow token `name`; None when there are none."""
+    """Returns the template arguments that follow token `name`; None when there are none."""
     opening = name + 1
     end = _template_end(stream, opening) if opening < len(stream) and stream[opening].text == "<" else None
     if end is None:
@@ -104,7 +104,7 @@ def template_after(stream: Sequence[Token], name: int) -> Brackets | None:
 
 
 def _template_end(stream: Sequence[Token], opening: int) -> _TemplateEnd | None:
-    """The `>` that could close template arguments opened by token `opening`."""
+    """Returns the `>` that could close template arguments opened by token `opening`."""
     if stream[opening - 1].kind is not TokenKind.IDENTIFIER:
         return None
     angles, brackets = 0, 0
@@ -126,7 +126,7 @@ def _calls(stream: Sequence[Token], position: int) -> bool:
 
 
 def _brackets(stream: Sequence[Token], cuts: Sequence[int], close: int) -> Brackets:
-    """Brackets that end at offset `close`, from the indices of the opening token, the commas and the closing token."""
+    """Returns brackets that end at offset `close`, from the indices of opening token, commas and closing token."""
     arguments = tuple(_arguments(stream, cuts, close))
     empty = len(arguments) == 1 and arguments[0].start == arguments[0].end
     return Brackets(stream[cuts[0]].start, close, () if empty else arguments)

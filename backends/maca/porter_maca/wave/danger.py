@@ -1,4 +1,4 @@
-"""Names what goes wrong on a wave of 64 lanes, by finding code, and describes one place of the source where it does."""
+"""Names the dangers on a wave of 64 lanes, by finding code, and describes one dangerous place of the source."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Danger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One dangerous place `[start, end)`. `what` is the thing as written; `wraps` and `edits` mend it.
+    """One dangerous place `[start, end)`. `what` is the text of the source; `wraps` and `edits` mend it.
 
-    `reason` is set where it cannot be mended and says why.
+    `reason` says why it cannot be mended; else it is empty.
     """
 
     danger: Danger

@@ -20,7 +20,7 @@ _READS_AGAIN = ("atomic", "ld_", "load", "__ldcg", "__ldcv")
 
 
 def block_changes(flow: Flow, program: Program) -> Iterator[Change]:
-    """The launches whose block is known not to be made of whole waves."""
+    """Yields the launches whose block is known not to be made of whole waves."""
     for launch in program.launches:
         host = next((f for f in flow.functions if f.name == launch.inside), None)
         known = flow.known[host] if host else flow.constants
@@ -30,7 +30,7 @@ def block_changes(flow: Flow, program: Program) -> Iterator[Change]:
 
 
 def hazard_changes(flow: Flow, program: Program) -> Iterator[Change]:
-    """The hazards in every function of `flow`."""
+    """Yields the hazards in every function of `flow`."""
     partials = {a.name for f in (*program.kernels, *program.device_functions) for a in f.shared if not a.dynamic}
     for function in filter(lambda f: f.is_device, flow.functions):
         for node in function.nodes:
@@ -45,7 +45,7 @@ def hazard_changes(flow: Flow, program: Program) -> Iterator[Change]:
 
 
 def _arithmetic(node: Node, function: FunctionTree, flow: Flow) -> Iterator[Change]:
-    """`tid / 32`, `tid & 31` and their like, whatever names 32 goes by."""
+    """Yields `tid / 32`, `tid & 31` and the like, whatever name 32 has."""
     left, right = (flow.value(node.child_by_field_name(side), function) for side in ("left", "right"))
     sign = node.child_by_field_name("operator")
     if sign is not None and sign.text and warp_arithmetic(sign.text.decode(), left, right):
@@ -53,7 +53,7 @@ def _arithmetic(node: Node, function: FunctionTree, flow: Flow) -> Iterator[Chan
 
 
 def _partials(node: Node, function: FunctionTree, flow: Flow, shared: set[str]) -> Iterator[Change]:
-    """A shared array indexed by the warp."""
+    """Yields a shared array indexed by the warp."""
     array, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
     if array is None or indices is None or array.type != "identifier" or written(array, function.text) not in shared:
         return
@@ -63,7 +63,7 @@ def _partials(node: Node, function: FunctionTree, flow: Flow, shared: set[str]) 
 
 
 def _divided_barrier(node: Node, function: FunctionTree, flow: Flow) -> Iterator[Change]:
-    """A block barrier that only some warps reach."""
+    """Yields a block barrier that only some warps reach."""
     if callee(node.child_by_field_name("function")) not in _BARRIERS:
         return
     for condition in conditions_at(node, function):
@@ -72,7 +72,7 @@ def _divided_barrier(node: Node, function: FunctionTree, flow: Flow) -> Iterator
 
 
 def _spin(node: Node, function: FunctionTree, flow: Flow) -> Iterator[Change]:
-    """A loop with nothing in it that asks memory again and again, where a whole warp or several come to it."""
+    """Returns a loop that only asks memory again and again, where one or several whole warps come to it."""
     condition, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
     if condition is None or body is None or not _is_empty(body, function.text):
         return

@@ -1,4 +1,4 @@
-"""Warp primitives, each confined to the caller's 32 lanes of the wave.
+"""Confines warp primitives to the caller's 32 lanes of the wave.
 
 `__shfl_xor_sync(m, v, 16)` becomes `__shfl_xor_sync(warp32::lanes(m), v, 16, 32)`: the mask names the same lanes in the
 wave, the width keeps the exchange among them. A result that is a mask comes back through `warp32::bits`. Only
@@ -20,7 +20,7 @@ _NOT_A_TYPE = frozenset({"return", "else", "do", "case", "throw", "co_return"})
 
 
 def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive]) -> Iterator[Change]:
-    """Every use of a primitive of `known`, and of the votes without mask, in `stream`.
+    """Yields every use of a primitive of `known`, and of the votes without mask, in `stream`.
 
     A macro that defines a primitive for old compilers is left alone: where it is not in force its body does not count.
     """
@@ -46,7 +46,7 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
 
 
 def _name_start(stream: Stream, position: int) -> int | None:
-    """Returns where the name begins, a leading `::` included; None for a member's or another namespace's name."""
+    """Returns the start of the name, with a leading `::`; None for a member, or a name of another namespace."""
     before = stream.tokens[position - 1].text if position else ""
     if before in {".", "->"}:
         return None
@@ -64,7 +64,7 @@ def _is_declared(stream: Stream, position: int) -> bool:
 
 
 def _call(name: str, start: int, call: Brackets, text: str, primitive: Primitive) -> Iterator[Change]:
-    """The changes of one call: its mask, its width and its result."""
+    """Yields the changes of one call: its mask, its width and its result."""
     count = len(call.arguments)
     if not primitive.required <= count <= primitive.most or _is_packed(call, text):
         yield _unclear(name, start, call.close + 1, f"it is called with {count} arguments that cannot be told apart")

@@ -1,4 +1,4 @@
-"""Warp code of libraries: cub's collectives take the whole wave unless told the size of the logical warp."""
+"""Mends warp code of libraries: cub's collectives take the whole wave unless told the size of the logical warp."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_USE = frozenset({".", "->", "struct", "class"})
 
 @dataclass(frozen=True, slots=True)
 class CubNames:
-    """The names that a file has for what is cub's: those of the namespace, and those that need none after `using`."""
+    """The names that a file has for cub's things: namespaces, and names that need none after `using`."""
 
     spaces: frozenset[str]
     bare: frozenset[str]
@@ -53,7 +53,7 @@ def cub_names(file: Stream) -> CubNames:
 
 
 def library_changes(stream: Stream, cub: CubNames) -> Iterator[Change]:
-    """Uses of names that `cub` says are cub's, and of cooperative groups of the lanes that happen to be active."""
+    """Yields uses of names that `cub` says are cub's, and of cooperative groups of the lanes that are active."""
     for position, token in enumerate(stream.tokens):
         if token.kind is not TokenKind.IDENTIFIER:
             continue
@@ -68,7 +68,7 @@ def library_changes(stream: Stream, cub: CubNames) -> Iterator[Change]:
 
 
 def _collective(stream: Stream, position: int) -> Iterator[Change]:
-    """`cub::WarpReduce<T>` with the logical warp said."""
+    """Returns `cub::WarpReduce<T>` with the size of the logical warp."""
     name = stream.tokens[position]
     template = template_after(stream.tokens, position)
     if template is not None and len(template.arguments) == CUB_COLLECTIVES[name.text]:

@@ -1,6 +1,6 @@
-"""The warp primitives of CUDA, and what each of them takes for granted about a warp.
+"""Lists the warp primitives of CUDA, and what each of them assumes about a warp.
 
-A row is everything the rewrite knows of a primitive; a new one is a new row.
+A row is all that the rewrite knows of a primitive; a new primitive needs a new row.
 """
 
 from __future__ import annotations

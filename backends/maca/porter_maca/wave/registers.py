@@ -1,6 +1,6 @@
-"""Inline PTX that reads a register of the warp, as C++ for 32 lanes.
+"""Writes inline PTX that reads a register of the warp as C++ for 32 lanes.
 
-Other PTX about the warp becomes intrinsics by the port's table of instructions and comes to the rewrite as such.
+Other PTX about the warp becomes intrinsics by the port's table of instructions and is rewritten as such.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STATEMENT = re.compile(r'"(?P<ptx>[^"]*)"\s*:\s*"=r"\s*\((?P<target>.*)\)\s*', 
 
 
 def register_changes(stream: Stream, text: str) -> Iterator[Change]:
-    """Every `asm` of `stream` that moves a register of the warp to a variable, and does nothing else."""
+    """Yields every `asm` of `stream` that moves a register of the warp to a variable, and does nothing else."""
     for position, token in enumerate(stream.tokens):
         if token.text not in ASM or token.kind is not TokenKind.IDENTIFIER:
             continue
@@ -45,7 +45,7 @@ def register_changes(stream: Stream, text: str) -> Iterator[Change]:
 
 
 def _register_read(call: Brackets, text: str) -> tuple[str, str] | None:
-    """The register that the statement reads and where it puts it; None when it is about anything else."""
+    """Returns the register that the statement reads and its target; None for any other statement."""
     statement = _STATEMENT.fullmatch(text[call.open + 1 : call.close].strip())
     if statement is None or _WARP_WORDS.search(statement["target"]):
         return None

@@ -1,4 +1,4 @@
-"""Changes as findings: one for each function and kind of danger, however often the function repeats it."""
+"""Reports changes as findings: one for each function and kind of danger, however often the function repeats it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _WORDS: Mapping[Danger, tuple[str, str]] = {
 
 
 def findings(changes: Iterable[Change], program: Program, source: Source, places: Places) -> tuple[Finding, ...]:
-    """One finding for each (function, danger, reason), at the first of its places, in the order of the source."""
+    """Yields one finding for each (function, danger, reason), at the first of its places, in the source's order."""
     groups: defaultdict[tuple[str, Danger, str], list[Change]] = defaultdict(list)
     for change in sorted(changes, key=lambda c: c.start):
         groups[_owner(change, program), change.danger, change.reason].append(change)
@@ -106,7 +106,7 @@ def findings(changes: Iterable[Change], program: Program, source: Source, places
 
 
 def _owner(change: Change, program: Program) -> str:
-    """The function or macro that holds `change`, as a message names it."""
+    """Returns the function or macro that holds `change`, as a message names it."""
     functions: Iterable[Function] = (*program.kernels, *program.device_functions, *program.host_functions)
     inside = [f for f in functions if f.span.start <= change.start < f.span.end]
     if inside:

@@ -44,7 +44,7 @@ _NO_MEETING = _ARITHMETIC | {Danger.HALF_WAVE_BLOCK, Danger.HOST_WARP_SIZE, Dang
 
 @dataclass(frozen=True, slots=True)
 class WaveResult:
-    """Edits of the source, what they answer to, and the text they need once in each file; empty when they need none."""
+    """Edits of the source, what they answer to, and the text they need once in each file; empty when none is needed."""
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -52,10 +52,10 @@ class WaveResult:
 
 
 def rewrite(program: Program, source: Source, target: Target, around: Sequence[Program] = ()) -> WaveResult:
-    """Returns what makes `source`, parsed as `program`, right on the waves of `target` and still right on warps of 32.
+    """Returns edits that make `source`, parsed as `program`, right on the waves of `target`, and keep it right on 32.
 
     `around` are the other files of the program: they are asked who calls a function that the file itself does not call.
-    A source that holds the helper text already is a port of ours: nothing is left to do.
+    A source that already holds the helper text is one of porter's ports: nothing is left to do.
     """
     parts = streams(source.text)
     if target.warp_size == CUDA_WARP_SIZE or _is_ported(parts[0]):
@@ -69,7 +69,7 @@ def rewrite(program: Program, source: Source, target: Target, around: Sequence[P
 
 
 def helper_text() -> str:
-    """The namespace `warp32`, guarded against being read twice."""
+    """Returns the namespace `warp32`, guarded against being read twice."""
     return (files("porter_maca.wave") / "warp32.h").read_text("utf-8")
 
 
@@ -102,14 +102,14 @@ def _lockstep_change(access: LockstepAccess) -> Change:
 
 
 def _dangerous(changes: tuple[Change, ...]) -> tuple[Change, ...]:
-    """`changes` without the arithmetic on 32 where nothing in the source makes lanes meet: then it is arithmetic."""
+    """Returns `changes` without arithmetic on 32, if nothing in the source makes lanes meet: it is just arithmetic."""
     if any(c.danger not in _NO_MEETING for c in changes):
         return changes
     return tuple(c for c in changes if c.danger not in _ARITHMETIC)
 
 
 def _known_primitives(program: Program) -> dict[str, Primitive]:
-    """The primitives of CUDA, and ATen's where the file includes them and does not define its own."""
+    """Returns the primitives of CUDA, and ATen's where the file includes them and does not define its own."""
     if not any(include.path.startswith("ATen/") for include in program.includes):
         return dict(PRIMITIVES)
     functions = (*program.kernels, *program.device_functions, *program.host_functions)
@@ -118,7 +118,7 @@ def _known_primitives(program: Program) -> dict[str, Primitive]:
 
 
 def _own_warp_sizes(parts: tuple[Stream, ...], program: Program) -> frozenset[int]:
-    """The offsets at which `warpSize` is a variable of the user's: in the whole function or file that declares it."""
+    """Returns the offsets at which `warpSize` is the user's variable: the whole function or file that declares it."""
     declared = [offset for stream in parts for offset in declared_warp_size(stream)]
     if any(m.name == "warpSize" for m in program.macros):
         declared.append(-1)

@@ -1,4 +1,4 @@
-"""The warp size by its names: built-in, library constant, host query. Each says 64 on MACA where the code means 32."""
+"""Finds the warp size by its names: built-in, library constant, host query. Each is 64 on MACA where code means 32."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class WarpSizes:
 
 
 def warp_size_changes(stream: Stream, text: str, sizes: WarpSizes) -> Iterator[Change]:
-    """Every reading of the warp size in `stream`."""
+    """Yields every reading of the warp size in `stream`."""
     for position, token in enumerate(stream.tokens):
         if token.kind is not TokenKind.IDENTIFIER:
             continue
@@ -50,7 +50,7 @@ def warp_size_changes(stream: Stream, text: str, sizes: WarpSizes) -> Iterator[C
 
 
 def declared_warp_size(stream: Stream) -> Iterator[int]:
-    """The offsets at which `stream` declares a variable or parameter called `warpSize`."""
+    """Yields the offsets at which `stream` declares a variable or parameter called `warpSize`."""
     for position, token in enumerate(stream.tokens[1:], 1):
         before = stream.tokens[position - 1]
         if token.text == "warpSize" and before.kind is TokenKind.IDENTIFIER and before.text not in {"return", "case"}:
@@ -70,14 +70,14 @@ def _replaced(danger: Danger, start: int, end: int, text: str, sizes: WarpSizes)
 
 
 def _device_property(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
-    """`prop.warpSize`: what the device says, where it is more than printed."""
+    """Returns `prop.warpSize`, the device's answer, where it is more than printed."""
     if not any(t.text in _PRINTERS for t in _statement_before(stream.tokens, position)):
         start = stream.tokens[_postfix_start(stream.tokens, position)].start
         yield _replaced(Danger.HOST_WARP_SIZE, start, stream.tokens[position].end, text, sizes)
 
 
 def _aten_query(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
-    """`at::cuda::warp_size()`."""
+    """Returns `at::cuda::warp_size()`."""
     call = call_after(stream.tokens, position)
     start = stream.tokens[_postfix_start(stream.tokens, position)].start
     if call is not None and text[start:].startswith(("at::", "::at::")):
@@ -85,7 +85,7 @@ def _aten_query(stream: Stream, position: int, text: str, sizes: WarpSizes) -> I
 
 
 def _device_attribute(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
-    """`cudaDeviceGetAttribute(&size, cudaDevAttrWarpSize, device)`: the call stays, its answer is replaced."""
+    """Returns `cudaDeviceGetAttribute(&size, cudaDevAttrWarpSize, device)`: the call stays, its answer is replaced."""
     call = call_after(stream.tokens, position)
     if call is None or len(call.arguments) != 3:
         return
@@ -99,7 +99,7 @@ def _device_attribute(stream: Stream, position: int, text: str, sizes: WarpSizes
 
 
 def _statement_before(stream: Sequence[Token], position: int) -> Iterator[Token]:
-    """The tokens of the statement of token `position` that stand before it, backwards."""
+    """Yields the tokens of the statement before token `position`, backwards."""
     for token in reversed(stream[:position]):
         if token.text in _STATEMENT_ENDS:
             return
@@ -107,7 +107,7 @@ def _statement_before(stream: Sequence[Token], position: int) -> Iterator[Token]
 
 
 def _postfix_start(stream: Sequence[Token], position: int) -> int:
-    """Returns where the expression begins whose last name is token `position`: `a::b(c)->d[e].f`."""
+    """Returns the start of the expression whose last name is token `position`: `a::b(c)->d[e].f`."""
     start = position
     while start > 0 and stream[start - 1].text in {".", "->", "::"}:
         start -= 1
@@ -119,7 +119,7 @@ def _postfix_start(stream: Sequence[Token], position: int) -> int:
 
 
 def _opening(stream: Sequence[Token], closing: int) -> int:
-    """The index of the bracket that token `closing` closes."""
+    """Returns the index of the bracket that token `closing` closes."""
     depth = 0
     for position in range(closing, -1, -1):
         depth += (stream[position].text in {")", "]"}) - (stream[position].text in {"(", "["})
