@@ -82,7 +82,7 @@ def _constant(given: Argument, function: Callable[[str], object]) -> object:
 
 
 def _typed(parameter: KernelParam, given: Argument) -> tuple[str, float]:
-    """The type of a parameter and its value; an address for a tensor."""
+    """Returns the type of a parameter and its value; an address for a tensor."""
     match given:
         case TensorView(buffer, dtype, _, _, offset):
             address = (buffer + 1 << ADDRESS_BITS) + offset * item_bytes(dtype)
@@ -99,12 +99,12 @@ class _Pointed:
         self.dtype = dtype
 
     def data_ptr(self) -> int:
-        """An address that says nothing."""
+        """Returns an address that says nothing."""
         return 0
 
 
 def _attributes(cubin: bytes) -> Mapping[int, int]:
-    """The attributes in the section `.nv.info` of a binary for NVIDIA, by their names; none where it is not."""
+    """Returns the attributes in the section `.nv.info` of an NVIDIA binary, by name; none for other binaries."""
     at, size, count, names = *struct.unpack_from("<Q", cubin, 40), *struct.unpack_from("<HHH", cubin, 58)
     sections = [struct.unpack_from("<IIQQQQII", cubin, at + index * size) for index in range(count)]
     strings = sections[names][4]

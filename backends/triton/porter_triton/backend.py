@@ -1,4 +1,4 @@
-"""`TritonBackend`: Triton as porter sees it. What costs time to import is imported by the method that needs it."""
+"""Defines `TritonBackend`: Triton as porter sees it. Slow imports are made by the methods that need them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TritonBackend:
     dialect = None
 
     def targets(self) -> tuple[Target, ...]:
-        """The devices Triton compiles for, Hopper first."""
+        """Returns the devices Triton compiles for, Hopper first."""
         return targets()
 
     def probe(self) -> Availability:
@@ -56,7 +56,7 @@ class TritonBackend:
         return Availability(True, True, "")
 
     def workers(self, cache: Path) -> tuple[WorkerKind, ...]:
-        """Those that plan calls of modules, execute kernels, and compile them."""
+        """Returns the workers that plan calls of modules, execute kernels, and compile them."""
         from porter.worker.kinds import WorkerKind  # noqa: PLC0415 - only where they are started for a try
 
         return (
@@ -72,20 +72,20 @@ class TritonBackend:
         return tuple(catalogue().values())
 
     def brief(self, target: Target) -> str:
-        """`brief.md.j2` for `target`; forbidden is what the rules on a module's text find."""
+        """Returns `brief.md.j2` for `target`; candidates must not hold what the rules on a module's text find."""
         from porter.agent.brief import brief  # noqa: PLC0415 - only where a model is asked
 
         rules = (entry for entry in self.catalogue() if entry.code.startswith("PORT19"))
         return brief(Path(__file__).with_name("brief.md.j2"), target, rules, _installed_version())
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:  # noqa: ARG002
-        """The program as one Python module; `target` changes nothing in it, since Triton compiles for any."""
+        """Returns the program as one Python module; `target` changes nothing in it, since Triton compiles for any."""
         from porter_triton.port import port  # noqa: PLC0415 - the parser takes a while to import
 
         return port(program, headers)
 
     def written(self, operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile | None:
-        """The operators as one module."""
+        """Returns the operators as one module."""
         from porter_triton.tiles.module import module  # noqa: PLC0415 - only where a formula is written out
 
         return module(operators, source)
@@ -105,25 +105,25 @@ class TritonBackend:
     def tuned(
         self, files: tuple[PortedFile, ...], point: Mapping[str, Value], target: Target
     ) -> tuple[PortedFile, ...] | None:
-        """The files with their knobs turned."""
+        """Returns the files with their knobs turned."""
         from porter_triton.schedules import tuned  # noqa: PLC0415 - only where a port is to be made better
 
         return tuned(files, point, target)
 
     def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:
-        """Divisions taken out of loops."""
+        """Returns the rule that takes divisions out of loops."""
         from porter_triton.rewrites import rewrites  # noqa: PLC0415 - only where a port is to be made better
 
         return tuple(rewrites(files))
 
     def axes(self) -> tuple[Axis, ...]:
-        """Those of every kernel."""
+        """Returns the axes of every kernel."""
         from porter.evolve.features import AXES  # noqa: PLC0415 - only where a port is to be made better
 
         return AXES
 
     def features(self, files: tuple[PortedFile, ...]) -> tuple[int, ...]:
-        """By what the module says."""
+        """Returns features read from the module."""
         from porter_triton.features import features  # noqa: PLC0415 - only where a port is to be made better
 
         return features(files[0].text)
@@ -139,7 +139,7 @@ class TritonBackend:
         *,
         construction: Construction | None = None,
     ) -> Cost | str:
-        """By the instructions that Triton's compiler makes of what the module launches."""
+        """Returns the cost by the instructions that Triton's compiler makes of the module's launches."""
         from porter_triton.cost import cost  # noqa: PLC0415 - only where there is no device
 
         return cost(port, original, contract, workload, target, bench, construction)
@@ -153,26 +153,26 @@ class TritonBackend:
         *,
         is_trusted: bool = True,  # noqa: ARG002 - none is
     ) -> AbstractContextManager[Ported]:
-        """The port's module in Triton's interpreter; what it launches compiles, or it is no port."""
+        """Returns the port's module in Triton's interpreter, which also has to compile what it launches."""
         from porter_triton.proof import interpreted  # noqa: PLC0415 - only where a port is executed
 
         return interpreted(port, original, target, bench.cache, bench.limits)
 
     def on_device(self, port: Port, original: Side, target: Target, place: Place) -> AbstractContextManager[Ported]:
-        """The port's module on the device itself."""
+        """Returns the port's module on the device itself."""
         from porter_triton.native import on_device  # noqa: PLC0415 - only where there is a device
 
         return on_device(port, original, target, place)
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:  # noqa: ARG002
-        """The first line of the module that is no Python. Kernels compile for a launch, which takes a run."""
+        """Returns the first line of the module that is no Python. Kernels compile for a launch, which takes a run."""
         from porter_triton.compile import syntax_error  # noqa: PLC0415 - only where a port was made
 
         return syntax_error(port)
 
 
 def _installed_version() -> str:
-    """The version of Triton that is installed here; empty without it."""
+    """Returns the version of Triton that is installed here; empty without it."""
     try:
         return version("triton")
     except PackageNotFoundError:

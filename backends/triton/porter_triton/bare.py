@@ -50,7 +50,7 @@ def bare_launcher(
 
 
 def _extents(info: LaunchInfo) -> tuple[Given, Given, Given]:
-    """The block's extents inside the launcher."""
+    """Returns the block's extents inside the launcher."""
     x, y, z = (Given(f"block[{axis}]") if d.value is None else number(d.value) for axis, d in enumerate(info.block))
     return x, y, z
 

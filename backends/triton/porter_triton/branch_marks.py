@@ -1,4 +1,4 @@
-"""Marks in Python code that tell which sides of its branches run: in Triton kernels and in their host code alike.
+"""Marks Python code so that it tells which sides of its branches run: Triton kernels and their host code alike.
 
     marks = BranchMarks()
     tree = module_tree(text)
@@ -7,8 +7,8 @@
     marks.coverage()                          # of all that ran since, as plain data
 
 Marked are both outcomes of `if`, `while`, `a if c else b` and the conditions of comprehensions, also where constants of
-a kernel decide them, bodies of `for`, a second turn of it, and cases of `match`. What masks choose between are values
-and no branches. A condition is evaluated once; its truth is asked once more than without marks.
+a kernel decide them, bodies of `for`, a second turn of it, and cases of `match`. Masks choose between values: they are
+not branches. A condition is evaluated once; its truth is asked once more than without marks.
 """
 
 from __future__ import annotations
@@ -32,35 +32,35 @@ class BranchMarks:
 
     @property
     def names(self) -> Mapping[str, object]:
-        """Returns what marked code calls: it has to find these among its globals."""
+        """The functions that marked code calls: they have to be among its globals."""
         return {_WENT: self._went, _CAME: self._came, _TURNS: self._turns}
 
     def insert_in_host_code(self, tree: ast.Module, file: str) -> None:
-        """Mark the functions of a module, in place, but for its kernels: Triton reads these from the file again."""
+        """Marks the functions of a module, in place, except its kernels: Triton reads these from the file again."""
         _Inserter(self, file, 1, _kernels(tree)).visit(tree)
 
     def insert(self, tree: ast.AST, file: str, first_line: int = 1) -> None:
-        """Mark the functions of `tree`, in place; its line 1 is `first_line` of `file`."""
+        """Marks the functions of `tree`, in place; its line 1 is `first_line` of `file`."""
         _Inserter(self, file, first_line, frozenset()).visit(tree)
 
     def number(self, side: Side) -> int:
-        """The number of `side`, which is a new one where it is not known yet."""
+        """Returns the number of `side`, which is a new one where it is not known yet."""
         if side not in self._numbers:
             self._numbers[side] = len(self._taken)
             self._taken.append(0)
         return self._numbers[side]
 
     def coverage(self) -> BranchCoverage:
-        """The sides that there are, and those that were taken."""
+        """Returns the sides that there are, and those that were taken."""
         taken = (side for side, number in self._numbers.items() if self._taken[number])
         return BranchCoverage(frozenset(self._numbers), frozenset(taken))
 
     def forget(self) -> None:
-        """Nothing was taken yet."""
+        """Forgets which sides were taken."""
         self._taken[:] = bytes(len(self._taken))
 
     def _went(self, true: int, false: int, condition: object) -> bool:
-        """The truth of `condition`, whose side is taken."""
+        """Returns the truth of `condition`, whose side is taken."""
         truth = bool(condition)
         self._taken[true if truth else false] = 1
         return truth
@@ -164,7 +164,7 @@ def _placed(made: _Made, at: ast.AST) -> _Made:
 
 
 def _kernels(tree: ast.Module) -> frozenset[str]:
-    """The names of functions that `jit` makes kernels of, as a decorator or called on them."""
+    """Returns the names of functions that `jit` makes kernels of, as a decorator or called on them."""
     found = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list)):

@@ -1,4 +1,4 @@
-"""Remembers what calls of one function launched and left, and tells what is new in a plan that nobody carries out."""
+"""Remembers what calls of one function launched and left, and finds what is new in a plan that is not carried out."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Kernels = Mapping[str, KernelText]
 
 @dataclass
 class CallHistory:
-    """Arguments go by their numbers, outputs by their place among the tensors and results of a call.
+    """Remembers calls: arguments by their numbers, outputs by their place among the tensors and results of a call.
 
     `changed` are the arguments that a call left changed; of those in `overwritten` every call changed every element.
-    `contributed` says of outputs whether they are others when nothing is launched. `launched` are kernels with the
-    values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
-    `arguments` says of each whole number that kernels took what it was in every call, `numbers` are those that were
-    compiled into them, `operations` is how many are written in the kernels of one call, at the most. `remembered` are
-    the parameters of a class of which a call used what an earlier one had made.
+    `contributed` says which outputs differ when nothing is launched. `launched` are kernels with their values,
+    `output_bytes` are the sizes of outputs, by what was launched for them. `arguments` has the value of each whole
+    number that kernels took in every call, `numbers` are those that were compiled into them, `operations` is the
+    largest number of operations in the kernels of one call. `remembered` are the parameters of a class for which a call
+    used an earlier call's work.
     """
 
     calls: int = 0
@@ -58,14 +58,15 @@ class CallHistory:
             self.grids.add(kernels[launch.kernel].name, launch.grid)
 
     def note_remembered(self, job: Job, arguments: Collection[int]) -> None:
-        """Keeps in mind of which parameters, by their numbers among the arguments, an earlier call's work was used."""
+        """Notes parameters, by their numbers among the arguments, for which an earlier call's work was used."""
         state = job.construction.state if job.construction else ()
         first = len(job.arguments) - len(state)
         self.remembered.update(dict.fromkeys(state[number - first] for number in sorted(arguments) if number >= first))
 
     def otherwise(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
-        """Yields the numbers with which a plan of `job` launches that were a size of the tensors in every call before,
-        and are none now: a kernel may be told of fewer rows than there are.
+        """Yields numbers in a plan of `job` that were a size of the tensors in every call before, and now are not.
+
+        A kernel may be told of fewer rows than there are.
         """
         sizes = sizes_of(job)
         for (kernel, name), value in _whole_numbers(plan, kernels):
@@ -90,9 +91,9 @@ class CallHistory:
                 self.contributed[index] = self.contributed.get(index, False) or not same(own, other)
 
     def unknown(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[Fault]:
-        """Yields what a plan launches that no call did, kernels that nobody has seen before those with other values.
+        """Yields launches of a plan that no call had: first kernels that nobody has seen, then those with other values.
 
-        A block as large as an axis of the call's tensors is no other value.
+        A block as large as an axis of the call's tensors does not count as another value.
         """
         extents = {extent for _, value in _tensors(job) for extent in value.shape}
         sizes = {str(size) for extent in extents for size in (extent, 1 << max(0, extent - 1).bit_length())}
@@ -112,8 +113,9 @@ class CallHistory:
         return Fault(FaultKind.UNKNOWN, "", 0, kernel, message, about=f"launches of {kernel} with other {names}")
 
     def stopping(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
-        """Yields launches whose grids stop growing at more programs than any call had, as the call before shows, which
-        was rehearsed with the arguments `before`.
+        """Yields launches whose grids stop growing at more programs than any call had.
+
+        The call before shows that, which was rehearsed with the arguments `before`.
         """
         launches = ((kernels[launch.kernel].name, launch.grid) for launch in plan.launches)
         for stop in self.grids.unreached(launches, fewest_that_shrink(job.before, job.arguments)):
@@ -150,7 +152,7 @@ def _tensors(job: Job) -> Iterator[tuple[int, TensorValue]]:
 
 
 def _whole_numbers(plan: LaunchPlan, kernels: Kernels) -> Iterator[tuple[tuple[str, str], int]]:
-    """The kernel, the name and the value of each whole number that a launch takes."""
+    """Yields the kernel, the name and the value of each whole number that a launch takes."""
     for launch in plan.launches:
         for name, argument in launch.arguments:
             if isinstance(argument, Scalar) and type(argument.value) is int:

@@ -1,4 +1,4 @@
-"""The functions at the top of a module, and how they can be called: read from its text, without running it."""
+"""Finds the functions at the top of a module, and how they can be called: reads its text, without running it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from porter.python_tree import module_tree
 
 
 def functions_of(module: Path) -> Mapping[str, Signature]:
-    """The functions by their names, those imported from a file beside it and other names for them included.
+    """Returns the functions by name, including those imported from a file beside it and other names for them.
 
-    None where it is no Python.
+    None where it is not Python.
     """
     return _functions(module, frozenset())
 

@@ -1,8 +1,8 @@
-"""Calls of a candidate: its host code plans each, the plan is checked step by step, and another process carries it out.
+"""Calls a candidate: its host code plans a call, the plan is checked step by step, and another process carries it out.
 
-So nothing but the candidate's kernels computes, and nobody but porter owns memory. Calls differ in what host code might
-take for a sign: whether it has seen the tensors, which device it is told of, whether a stream is captured. Each plan
-that is not like the one before it is carried out, too.
+So only the candidate's kernels compute, and only porter owns memory. Calls differ in signs that host code might look
+for: whether it has seen the tensors, which device it is told of, whether a stream is captured. Each plan that differs
+from the one before is carried out as well.
 """
 
 from __future__ import annotations
@@ -152,8 +152,9 @@ class Calls:
         return replace(ended_run(*faults), finished=True, coverage=coverage_of(dict(planned.last.branches)))
 
     def concluded(self, function: Function) -> tuple[Fault, ...]:
-        """Returns what all workloads together show: results that owe nothing to the candidate's kernels, and which
-        parameters of a class it works on once.
+        """Returns what all workloads together show.
+
+        That is: results that owe nothing to the candidate's kernels, and parameters of a class that it works on once.
         """
         history = self._histories[function.name]
         found = [Fault(FaultKind.UNKNOWN, "", 0, "", _WORKED_ONCE.format(", ".join(history.remembered)))]
@@ -269,7 +270,7 @@ class Calls:
 
 
 def _variants(request: PlanRequest, configurations: int) -> Iterator[PlanRequest]:
-    """The same call with each configuration of its autotuners, then as host code may tell it from others."""
+    """Yields the same call with each configuration of its autotuners, then as host code may tell it from others."""
     for configuration in range(configurations):
         yield replace(request, configuration=configuration)
     for number in range(_REPEATS):

@@ -1,4 +1,4 @@
-"""Carries out plans on the device, in the process that holds it: of a candidate it has the text of kernels alone.
+"""Carries out plans on the device, in the process that holds it: it only has the text of the candidate's kernels.
 
 The process imports this by name (`porter.native.requests.PlanEntry`). Everything is launched on the current stream, in
 the order of the plan: what a candidate puts on several streams runs one behind the other.
@@ -56,7 +56,7 @@ class _Call:
         self._memories: dict[tuple[int, ...], _Memory] = {}
 
     def __call__(self, arguments: Sequence[object]) -> object:
-        """The results of one call."""
+        """Returns the results of one call."""
         memory = self._memory(arguments)
         buffers = dict(memory.kept)
         memory.scratch.clear()
@@ -83,7 +83,7 @@ class _Call:
         return self._memories[key]
 
     def _prepare(self, memory: _Memory, arguments: Sequence[object]) -> None:
-        """Makes the memory that calls keep, or puts into it again what they found there first."""
+        """Makes the memory that calls keep, or restores what they found there first."""
         for step in self._entry.prepared:
             if isinstance(step, (plan.Allocate, plan.Constant)) and step.buffer in memory.kept:
                 if isinstance(step, plan.Constant):
@@ -144,7 +144,7 @@ class _Call:
 
 
 def numbers(tensor: torch.Tensor) -> Iterable[Number]:
-    """The elements of `tensor`, for which the host waits."""
+    """Returns the elements of `tensor`, for which the host waits."""
     return cast("list[Number]", tensor.reshape(-1).tolist())
 
 

@@ -13,10 +13,10 @@ from porter.source.text import Span
 
 @cache
 def catalogue() -> Catalogue:
-    """Every code of `findings.toml`."""
+    """Returns every code of `findings.toml`."""
     return load_catalogue(Path(str(files("porter_triton") / "findings.toml")))
 
 
 def finding(code: str, span: Span | None, message: str, hint: str = "") -> Finding:
-    """The finding `code` at `span`."""
+    """Returns the finding `code` at `span`."""
     return catalogue()[code].at(span, message, hint)

@@ -37,7 +37,7 @@ class Refused:
 def refused(
     kernels: Sequence[KernelText], signatures: Iterable[str], targets: Iterable[Target], work: Path, cache: Path
 ) -> Refused | None:
-    """The first of `signatures` that does not compile for one of `targets`; None when all do.
+    """Returns the first of `signatures` that does not compile for one of `targets`; None when all do.
 
     `kernels` are their texts, `work` is an empty folder for the compiler's process, `cache` where Triton keeps its
     binaries. Raises `MachineError` where the machine failed the compiler.
@@ -97,7 +97,7 @@ class _Compiler:
 
 
 def syntax_error(port: Port) -> Finding | None:
-    """The first file of the port that is no Python."""
+    """Returns the first file of the port that is no Python."""
     for file in port.files:
         try:
             module_tree(file.text, file.name)

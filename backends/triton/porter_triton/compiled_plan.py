@@ -121,7 +121,7 @@ class _PlannedPort(InterpretedPort):
     plans: list[tuple[LaunchPlan | str, tuple[KernelText, ...]]]
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
-        """The `function` of `module`, planned where others are run."""
+        """Returns the `function` of `module`, planned where others are run."""
         called = self.called(contract.entry, function)
 
         def execute(job: Job) -> Run:
@@ -175,12 +175,12 @@ def _read(answer: bytes, launch: PlannedLaunch, kernels: Sequence[KernelText]) -
 
 
 def _address(buffer: int) -> int:
-    """The first address of a buffer of the plan."""
+    """Returns the first address of a buffer of the plan."""
     return buffer + 1 << ADDRESS_BITS
 
 
 def _buffers(plan: LaunchPlan) -> Iterable[tuple[int, int]]:
-    """The first address and the bytes of each buffer of the plan."""
+    """Returns the first address and the bytes of each buffer of the plan."""
     sizes: dict[int, int] = {}
     for step in plan.steps:
         match step:

@@ -54,7 +54,7 @@ class _Compiler:
         self._kernels = kernels
 
     def answer(self, asked: CompileRequest | AssembleRequest) -> str:
-        """Returns what was asked for; a failure of the machine is no answer: it begins with `MACHINE`."""
+        """Returns the answer to a question; a failure of the machine begins with `MACHINE`."""
         self._kernels.add(asked.kernels)
         return self._compiled(asked) if isinstance(asked, CompileRequest) else self._assembled(asked)
 
@@ -68,7 +68,7 @@ class _Compiler:
             return json.dumps({"because": f"{type(error).__name__}: {error}"})
 
     def _compiled(self, asked: CompileRequest) -> str:
-        """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say."""
+        """Returns nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say."""
         signature = json.loads(asked.signature)
         kernel = self._kernels[signature["kernel"]]
         constants = {tuple(place): decoded(value, self._kernels.__getitem__) for place, value in signature["constants"]}
@@ -87,7 +87,7 @@ class _Compiler:
 
 
 def _line(kernel: Any, error: CompilationError) -> int:  # noqa: ANN401 - Triton has no types
-    """The line of the module: Triton counts from the kernel's `def`."""
+    """Returns the line of the module: Triton counts from the kernel's `def`."""
     _, begin = get_jit_fn_file_line(kernel)
     return int(begin) + int(getattr(error.node, "lineno", 1)) - 1
 

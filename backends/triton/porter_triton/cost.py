@@ -1,6 +1,6 @@
 """Models what a module costs at sizes for a device: plans it, compiles it, and walks one program of each launch.
 
-Nothing runs but the module's own host code, on tensors without elements. The middle program of a grid stands for all.
+Only the module's own host code runs, on tensors without elements. The middle program of a grid stands for all.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
 
 
 def estimated(launch: CompiledLaunch, plan: CompiledPlan, chip: Chip) -> Estimate:
-    """The cost of one launch. Raises `TooLongError`."""
+    """Returns the cost of one launch. Raises `TooLongError`."""
     x, y, z = launch.grid
     middle = Launched(launch.arguments, launch.grid, (x // 2, y // 2, z // 2), launch.compiled.warps)
     counts = walk(parse(launch.compiled.ptx), middle)
@@ -61,7 +61,7 @@ def estimated(launch: CompiledLaunch, plan: CompiledPlan, chip: Chip) -> Estimat
 
 
 def _digest(plan: CompiledPlan) -> str:
-    """Of what the compiler made of the launches, wherever the module lies."""
+    """Returns the digest of what the compiler made of the launches, wherever the module lies."""
     digest = hashlib.blake2b(digest_size=8)
     for launch in plan.launches:
         lines = (line.split("//", 1)[0].strip() for line in launch.compiled.ptx.split(".section", 1)[0].splitlines())

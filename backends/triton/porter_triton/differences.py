@@ -22,7 +22,7 @@ def is_other_everywhere(left: TensorValue, given: TensorValue) -> bool:
 
 
 def distance(one: Run, other: Run) -> float:
-    """Returns the largest difference between two elements of the answers: infinite where one is no number."""
+    """Returns the largest difference between two elements of the answers: infinite where one is not a number."""
     if len(one.results) != len(other.results):
         return math.inf
     pairs = (*zip(one.outputs, other.outputs, strict=True), *zip(one.results, other.results, strict=True))

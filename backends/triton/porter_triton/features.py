@@ -22,10 +22,10 @@ _USUAL_WARPS = 4  # what Triton takes where a launch does not say
 
 
 def features(text: str) -> tuple[int, ...]:
-    """The cell of a module: the highest of those of its ways; the first one where it is no Python.
+    """Returns the cell of a module: the highest of those of its ways; the first one where it is not Python.
 
-    A way is what one call launches. Where a launcher chooses, as between rows that fit on the chip and longer ones, the
-    form that is there for speed tells what the module does, and not the one that stands beside it for all other sizes.
+    A way is the set of kernels that one call launches. Where a launcher chooses, as between rows that fit on the chip
+    and longer ones, the form written for speed decides, not the one beside it for all other sizes.
     """
     module = ModuleText.of(text)
     if module is None:
@@ -44,7 +44,7 @@ def _of_way(module: ModuleText, kernels: frozenset[str]) -> tuple[int, ...]:
 
 
 def _reached(module: ModuleText, kernels: frozenset[str]) -> list[str]:
-    """The kernels and the functions that they call, one by another."""
+    """Returns the kernels and the functions that they call, one by another."""
     found, open_ones = [], sorted(kernels)
     while open_ones:
         name = open_ones.pop()

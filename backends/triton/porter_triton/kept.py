@@ -1,4 +1,4 @@
-"""Rows that a kernel reads in several passes, read once and kept in a tile: where they are short, told at the launch.
+"""Keeps rows that a kernel reads in several passes in a tile, read once: where they are short, as the launch says.
 
 A pass is a loop that has a row of its tile for each turn (`schedules/turns.py`). Where a tile has room for all turns
 there is nothing to loop over, and what a later pass loads from the same places under the same mask is there already.
@@ -48,7 +48,7 @@ class _Passes:
 
     @classmethod
     def of(cls, module: ModuleText, kernel: ast.FunctionDef) -> _Passes | None:
-        """None where there are not two passes over the same, or what they read may be written meanwhile."""
+        """Returns the passes; None unless there are two over the same rows, which nobody may write meanwhile."""
         loops = dict(rows_of(module, kernel.body))
         ends = {_end(loop) for loop in loops}
         alike = len({(rows.count, rows.column) for rows in loops.values()}) == 1 == len(ends)
@@ -71,7 +71,7 @@ class _Passes:
         return next(iter(self.loops.values())).column
 
     def text(self) -> str:
-        """The kernel with all turns in one tile."""
+        """Returns the kernel with all turns in one tile."""
         copies: dict[int, ast.AST] = {}
         made = copy.deepcopy(self.kernel, copies)
         made.name = f"{made.name}__{_KEPT}"
@@ -94,7 +94,7 @@ class _Passes:
 def _straight(
     suite: Sequence[ast.stmt], loops: set[int], begun: Mapping[int, ast.stmt], replaced: Mapping[int, ast.expr]
 ) -> Iterator[ast.stmt]:
-    """The statements with one turn of each of the `loops`; before what loads first stands what is kept of it."""
+    """Yields the statements with one turn of each of the `loops`; kept values are defined before the first load."""
     for statement in suite:
         if isinstance(statement, ast.For) and id(statement) in loops:
             assert isinstance(statement.target, ast.Name)
@@ -116,7 +116,7 @@ class _Replacing(ast.NodeTransformer):
 
 
 def _same(kernel: ast.FunctionDef, loops: Sequence[ast.For]) -> Sequence[Sequence[ast.Call]]:
-    """Loads of one place in several of the `loops`, the first of them first, of what the kernel does not write."""
+    """Returns loads of one place in several of the `loops`, the first of them first, of unwritten tensors."""
     calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
     written = accesses(kernel, "store")
     writing = [call for call in calls if last_name(call.func).startswith(_WRITING)]
@@ -133,7 +133,7 @@ def _same(kernel: ast.FunctionDef, loops: Sequence[ast.For]) -> Sequence[Sequenc
 
 
 def _alike(loads: Sequence[ast.Call]) -> Sequence[ast.Call]:
-    """The loads, where what the first gives behind the mask is what the others want there."""
+    """Returns the loads, where what the first gives behind the mask is what the others want there."""
     others = [next((ast.unparse(k.value) for k in load.keywords if k.arg == "other"), "") for load in loads]
     return loads if all(other in ("", others[0]) for other in others) else ()
 
@@ -178,13 +178,13 @@ class _Spelled(ast.NodeTransformer):
 
 
 def _stored(kernel: ast.FunctionDef, *, once: bool = False) -> set[str]:
-    """The variables that are assigned, anywhere or in one place alone."""
+    """Returns the variables that are assigned, anywhere or in one place alone."""
     found = [n.id for n in ast.walk(kernel) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     return {name for name in found if not once or found.count(name) == 1}
 
 
 def _end(loop: ast.For) -> str:
-    """The variable that a loop goes up to from 0; empty where it is none."""
+    """Returns the variable that a loop from 0 goes up to; empty where there is none."""
     match loop.iter:
         case ast.Call(args=[ast.Constant(value=0), ast.Name(id=name), _]):
             return name
@@ -192,7 +192,7 @@ def _end(loop: ast.For) -> str:
 
 
 def _plain(load: ast.Call) -> ast.Call:
-    """Without what the cache is told: nothing is read again."""
+    """Returns the load without hints to the cache: nothing is read again."""
     return ast.Call(load.func, load.args, [k for k in load.keywords if k.arg != "eviction_policy"])
 
 
@@ -231,7 +231,7 @@ def _passed(launch: Launch, kernel: ast.FunctionDef, name: str) -> ast.expr | No
 
 
 def _numbered(kernel: ast.FunctionDef) -> Iterator[str]:
-    """The parameters by which lanes are numbered."""
+    """Yields the parameters by which lanes are numbered."""
     for node in ast.walk(kernel):
         match node:
             case ast.Call(args=[ast.Constant(value=0), ast.Name(id=name)]) if last_name(node.func) == "arange":

@@ -37,7 +37,7 @@ class KernelFunctions:
             self._texts.setdefault(text.key, text)
 
     def text(self, key: str) -> KernelText:
-        """The text of a kernel."""
+        """Returns the text of a kernel."""
         return self._texts[key]
 
     def may_wait(self) -> bool:
@@ -45,11 +45,11 @@ class KernelFunctions:
         return any(map(_has_while, self._texts.values()))
 
     def key_of(self, function: object) -> str:
-        """The key of a rebuilt function; raises `KeyError` for any other."""
+        """Returns the key of a rebuilt function; raises `KeyError` for any other."""
         return self._keys[id(function)]
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - Triton has no types
-        """The function itself. Raises `KernelRefusedError` for a text that is not allowed."""
+        """Returns the function itself. Raises `KernelRefusedError` for a text that is not allowed."""
         if key not in self._functions:
             self._build(self._texts[key])
         return self._functions[key]

@@ -62,11 +62,11 @@ CONSTEXPRS = frozenset({ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKin
 
 @dataclass(frozen=True, slots=True)
 class LoweredParameter:
-    """A parameter of the Triton function; `dtype` is that of the value or of what is pointed to, in torch's names.
+    """A parameter of the Triton function; `dtype` is that of the value or of the pointer's elements, in torch's names.
 
-    `source` is the CUDA parameter it stands for (`p.scale` for a struct's field), or for BLOCK `x`, `y` or `z`. Of
-    SCRATCH that is `per_thread`, each element of a tensor with one a thread has `elements`. `asked`: the kernel asks
-    whether it is null; `unread`: it does not look at it at all.
+    `source` is the CUDA parameter it stands for (`p.scale` for a struct's field), or for BLOCK `x`, `y` or `z`. For
+    SCRATCH that is `per_thread`, each thread has `elements`. `asked`: the kernel asks whether it is null; `unread`: it
+    does not look at it at all.
     """
 
     name: str
@@ -96,8 +96,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class LoweredKernel:
-    """A Triton function with the lines of its `body`, in which `helpers` are the calls of functions of
-    `porter_triton.device`.
+    """A Triton function with the lines of its `body`; `helpers` are its calls of functions of `porter_triton.device`.
 
     `source` is the CUDA kernel's qualified name. `threads_per_lane` is how many threads of the source a lane of the
     device should hold.
@@ -113,7 +112,7 @@ class LoweredKernel:
 
     @property
     def head(self) -> str:
-        """Its first line, or lines."""
+        """The function's first line, or lines."""
         declared = [_declared(parameter) for parameter in self.parameters]
         line = f"def {self.name}({', '.join(declared)}):"
         if len(line) <= _LONGEST_LINE:

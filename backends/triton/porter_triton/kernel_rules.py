@@ -1,4 +1,4 @@
-"""Checks what the text of a kernel holds against a positive list of syntax, names and attributes.
+"""Checks the text of a kernel against a positive list of syntax, names and attributes.
 
 In Triton's interpreter, and while it is compiled, the text is Python once more; so whatever could lead anywhere else
 has no place in it. The list comes from Triton's language itself (`language.py`), not from known misuse.
@@ -51,7 +51,7 @@ def check(kernel: KernelText) -> None:
 
 @cache
 def constants_of(kernel: KernelText) -> frozenset[str]:
-    """The parameters whose values are compiled into a kernel."""
+    """Returns the parameters whose values are compiled into a kernel."""
     function = module_tree(kernel.text).body[0]
     assert isinstance(function, ast.FunctionDef)
     arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
@@ -65,7 +65,7 @@ class _Check:
         self._local = frozenset(bound_in(function))
 
     def broken(self) -> Iterator[tuple[ast.AST, str]]:
-        """Each place with what it says that it may not."""
+        """Yields each place with what it says that it may not."""
         for name in self._bindings:
             if not name.isidentifier() or name.startswith("__") or name in self._local:
                 yield self._function, f"has a binding for {name!r}"

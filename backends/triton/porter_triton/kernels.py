@@ -31,7 +31,7 @@ class Kernels:
         self._by_text: dict[str, LoweredKernel] = {}
 
     def lowered(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
-        """The kernel for the launches of `info`; raises `Refusal`."""
+        """Returns the kernel for the launches of `info`; raises `Refusal`."""
         key = (tree.head.qualified, tree.head.span.start, info)
         if key not in self._lowered:
             self._trees[key] = tree
@@ -60,11 +60,11 @@ class Kernels:
         return bool(found)
 
     def texts(self) -> tuple[LoweredKernel, ...]:
-        """All that were lowered, in the order in which they were first asked for."""
+        """Returns all that were lowered, in the order in which they were first asked for."""
         return tuple(self._by_text.values())
 
     def _lower(self, key: Key, tree: FunctionTree) -> LoweredKernel | Refusal:
-        """The kernel printed from the SIMT IR, or why it is not."""
+        """Returns the kernel printed from the SIMT IR, or why it is not."""
         try:
             self._prepared[key] = prepared_kernel(self._unit, tree, key[2], self.host_names)
             return print_kernel(self._prepared[key])
@@ -83,7 +83,7 @@ class Kernels:
         return self.specialised(chosen, template)
 
     def overloads(self, name: str) -> list[FunctionTree]:
-        """All kernels called `name`, explicit specialisations among them."""
+        """Returns all kernels called `name`, explicit specialisations among them."""
         return [f for f in self._unit.named(name) if f.head.space == "global"]
 
     def enabled(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> bool:
@@ -91,7 +91,7 @@ class Kernels:
         return is_enabled(self._unit, kernel, template)
 
     def specialised(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
-        """The explicit specialisation of `kernel` for these arguments; itself where there is none."""
+        """Returns the explicit specialisation of `kernel` for these arguments; itself where there is none."""
         named = self.overloads(kernel.head.qualified)
         alike = (f for f in named if f.arguments and len(f.parameters) == len(kernel.parameters))
         return next((f for f in alike if f.arguments == template), kernel)
@@ -105,13 +105,13 @@ class Kernels:
 
 
 def _numbers(tree: FunctionTree, info: LaunchInfo) -> tuple[tuple[str, int], ...]:
-    """The template parameters that are integers, with their values."""
+    """Returns the template parameters that are integers, with their values."""
     given = zip(tree.head.template, info.template, strict=False)
     return tuple((p.name, a.value) for p, a in given if isinstance(a, Literal) and type(a.value) is int)
 
 
 def template_argument(text: str) -> TypeName | Literal:
-    """A template argument as written: a number, a truth value or a type."""
+    """Returns a template argument as written: a number, a truth value or a type."""
     if text in ("true", "false"):
         return Literal(text == "true", "bool")
     if text.lstrip("-").isdecimal():

@@ -1,7 +1,7 @@
-"""The names of Triton's language that a kernel may use: a positive list, made from the language itself.
+"""Lists the names of Triton's language that a kernel may use: a positive list, made from the language itself.
 
 The process that plans finds what a name stands for by its identity (`names_of`), the one that rebuilds kernels looks
-the name up here again (`member`): what is not listed has no place in a kernel.
+the name up here again (`member`): names that are not listed have no place in a kernel.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ ATTRIBUTES = (
 
 
 def names_of() -> dict[int, str]:
-    """The paths of what is listed, by identity. Members of one function have the first path."""
+    """Returns the paths of what is listed, by identity. Members of one function have the first path."""
     found: dict[int, str] = {}
     for path, value in _TRITON.items():
         found.setdefault(id(value), path)

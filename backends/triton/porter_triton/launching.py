@@ -31,7 +31,7 @@ class Given:
 
 
 def number(value: int) -> Given:
-    """A whole number."""
+    """Returns a whole number."""
     return Given(str(value), value >= 0, value)
 
 
@@ -55,9 +55,9 @@ class LaunchText:
 
 
 def call(kernel: LoweredKernel, launch: LaunchText) -> str:
-    """The statement that launches `kernel`, on one line.
+    """Returns the statement that launches `kernel`, on one line.
 
-    Raises `Refusal` where the kernel wants something that `launch` does not have.
+    Raises `Refusal` where the kernel needs something that `launch` does not have.
     """
     values = [_value(parameter, launch) for parameter in kernel.parameters]
     inside = ", ".join([*values, f"num_warps={_warps(kernel, launch.block)}"])
@@ -65,7 +65,7 @@ def call(kernel: LoweredKernel, launch: LaunchText) -> str:
 
 
 def product(factors: tuple[Given, ...]) -> Given:
-    """The product of extents: a number where all are, else without the ones."""
+    """Returns the product of extents: a number where all are, else without the ones."""
     known = [factor.number for factor in factors if factor.number is not None]
     if len(known) == len(factors):
         return number(math.prod(known))
@@ -119,7 +119,7 @@ def _tensor(parameter: LoweredParameter, launch: LaunchText) -> str:
 
 
 def _held(parameter: LoweredParameter) -> str:
-    """The dtype of the elements that the kernel is given."""
+    """Returns the dtype of the elements that the kernel is given."""
     return "uint8" if parameter.dtype.startswith("float8") else parameter.dtype
 
 
@@ -142,7 +142,7 @@ def _elements(size: Given, dtype: str) -> Given:
 
 
 def _warps(kernel: LoweredKernel, block: tuple[Given, Given, Given]) -> str:
-    """As many as hold the block's threads, several a lane."""
+    """Returns as many warps as hold the block's threads, several a lane."""
     per_warp = _LANES * kernel.threads_per_lane
     threads = product(block)
     if threads.number is not None:
@@ -152,7 +152,7 @@ def _warps(kernel: LoweredKernel, block: tuple[Given, Given, Given]) -> str:
 
 
 def _tuple(extents: tuple[Given, Given, Given]) -> str:
-    """A grid without its trailing ones; one that is given whole stays so."""
+    """Returns a grid without its trailing ones; a grid that is a single value stays as it is."""
     if extents == _WHOLE_GRID:
         return "grid"
     x, y, z = (extent.text for extent in extents)

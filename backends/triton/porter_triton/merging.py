@@ -81,7 +81,7 @@ def _placed(values: tuple[Value, ...], places: dict[Value, int]) -> Hashable:
 
 
 def _number(op: Op) -> int | None:
-    """Returns the whole number that a constant is; None for any other operation."""
+    """Returns the whole number of a constant; None for any other operation."""
     type_ = op.results[0].type if op.kind == "constant" else None
     if not isinstance(type_, Scalar) or not type_.is_integer:
         return None
@@ -119,7 +119,7 @@ class _Apart:
 
 
 def _one(instances: tuple[Instance, ...]) -> list[LoweredKernel]:
-    """The instances with one text; nothing where a number that differs is none of their template's."""
+    """Returns the instances with one text; nothing where a differing number does not come from their template."""
     parts = [_Apart() for _ in instances]
     functions = [part.function(instance.prepared.function) for part, instance in zip(parts, instances, strict=True)]
     spellings: list[Spelling | None] = []
@@ -139,7 +139,7 @@ def _one(instances: tuple[Instance, ...]) -> list[LoweredKernel]:
 
 
 def _spelled(column: tuple[int, ...], instances: tuple[Instance, ...]) -> Spelling | None:
-    """The template parameter that a number is, or is a fixed part of; None where it is none."""
+    """Returns the template parameter that a number is, or is a fixed part of; None where there is none."""
     for name, _ in instances[0].numbers:
         values = [dict(i.numbers).get(name, 0) for i in instances]
         most = max(values)
@@ -157,7 +157,7 @@ def _spelled(column: tuple[int, ...], instances: tuple[Instance, ...]) -> Spelli
 def _printed(
     prepared: PreparedKernel, said: Mapping[Value, Spelling], numbers: Mapping[str, int]
 ) -> LoweredKernel | None:
-    """Returns the kernel with names for numbers; None where its text calls something else so."""
+    """Returns the kernel with names for numbers; None where its text uses such a name already."""
     names = dict.fromkeys(spelling.name for spelling in said.values())
     template = [LoweredParameter(name, ParameterKind.TEMPLATE, "int32", name, numbers[name]) for name in names]
     try:

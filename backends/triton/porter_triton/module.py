@@ -28,13 +28,13 @@ class Parts:
 
 
 def module_name(source: Source) -> str:
-    """The name of the file: that of the source as a Python module."""
+    """Returns the name of the file: that of the source as a Python module."""
     stem = _MODULE.sub("_", source.path.name.split(".")[0]) or "port"
     return f"{'_' if stem[0].isdigit() else ''}{stem}_triton.py"
 
 
 def assembled(source: Source, parts: Parts) -> str:
-    """The text of the module: no clock and no path in it, so that porting twice gives the same bytes."""
+    """Returns the text of the module: no clock and no path in it, so that porting twice gives the same bytes."""
     kernels = tuple(_wrapped(kernel) for kernel in parts.kernels)
     others = _formatted(parts.helpers), *(_formatted(launcher) for launcher in parts.launchers)
     functions = [text for text in (others[0], *kernels, *others[1:]) if text]
@@ -48,7 +48,7 @@ def assembled(source: Source, parts: Parts) -> str:
 
 
 def _formatted(text: str, width: int = WIDTH) -> str:
-    """As `black` lays it out; what it cannot read stays as it is, and `compile` says where it breaks off."""
+    """Lays the text out as `black` does; a text that black cannot read stays as it is, and `compile` reports it."""
     try:
         return black.format_str(text, mode=black.Mode(line_length=width))
     except InvalidInput:
@@ -61,7 +61,7 @@ def _wrapped(kernel: str) -> str:
 
 
 def _broken(line: str) -> str:
-    """A statement or the head of one in several lines."""
+    """Returns a statement or the head of one in several lines."""
     code = line.lstrip()
     indent = line[: len(line) - len(code)]
     body = "\n    pass" if code.endswith(":") else ""

@@ -12,7 +12,7 @@ _RESERVED = frozenset((*keyword.kwlist, *dir(builtins), "math", "tl", "torch", "
 
 
 def python_name(name: str) -> str:
-    """The name without its namespaces; with an underscore behind it where it means something in Python."""
+    """Returns the name without its namespaces, with an underscore appended if it is a keyword or builtin of Python."""
     plain = unqualified(name)
     return f"{plain}_" if plain in _RESERVED else plain
 

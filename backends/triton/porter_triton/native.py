@@ -55,11 +55,11 @@ class NativePort(InterpretedPort):
 
     @property
     def warp_sizes(self) -> tuple[int, ...]:
-        """That of the device."""
+        """The warp size of the device."""
         return (32,)
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
-        """The `function` of `module` on the device; what it launched was compiled for that."""
+        """Returns the `function` of `module` on the device, for which its launches were compiled."""
         called = self.called(contract.entry, function)
         timed = Timed(
             self.session, lambda job: entry_of(module.calls, called, job, self.session), host_positions(contract)
@@ -68,7 +68,7 @@ class NativePort(InterpretedPort):
 
 
 def entry_of(calls: Calls, function: Function, job: Job, session: Session) -> PlanEntry:
-    """The plan of a call with `job` for the device of `session`, which gives the numbers that the call reads.
+    """Returns the plan of a call with `job` for the device of `session`, which supplies numbers that the call reads.
 
     Raises `CandidateError` where it has no plan.
     """

@@ -49,7 +49,7 @@ class NativePlan:
 
 @dataclass(frozen=True, slots=True)
 class PlannedAlone:
-    """A call that nobody has carried out: its plan, the steps that would be, and the `last` of what was sent of it."""
+    """A call that is not carried out: its plan, the steps that would be, and the `last` part that was sent."""
 
     plan: LaunchPlan
     steps: tuple[Step, ...]
@@ -91,8 +91,7 @@ class PlannedCalls:
         return self._configurations.get(function.name, 1)
 
     def alone(self, function: Function, requests: Sequence[PlanRequest], job: Job) -> list[PlannedAlone]:
-        """Returns calls that are planned one after the other, and not carried out; what they read without answers is
-        zero.
+        """Returns calls that are planned one after the other, and not carried out; unanswered reads are zero.
 
         Raises `EndedError` for the first that does not come to its end.
         """
@@ -118,9 +117,9 @@ class PlannedCalls:
     def planned(
         self, function: Function, request: PlanRequest, job: Job, *, launches: bool = True, restores: bool = True
     ) -> tuple[LaunchPlan, Finished]:
-        """Returns the whole plan of a call, and what came of it. Raises `EndedError`.
+        """Returns the whole plan of a call, and its outcome. Raises `EndedError`.
 
-        Without `restores` memory that is kept from earlier calls holds what the last one left.
+        Without `restores` memory that is kept from earlier calls holds what the last call left.
         """
         self._renew()
         self._begin(function, job)
@@ -163,7 +162,7 @@ class PlannedCalls:
                 part = self._planning.answer(reads[-1])
 
     def _renew(self) -> None:
-        """Nothing is kept from calls of a process that is gone."""
+        """Forgets what is kept from calls of a process that is gone."""
         if not self._planning.is_there:
             self.admission = Admission()
             self.admission.know(tuple(self._kernels))
@@ -174,9 +173,7 @@ class PlannedCalls:
 
     @contextmanager
     def _endings(self) -> Iterator[None]:
-        """Raises `EndedError` where the process that plans dies, or its plan is refused. What is broken off is over for
-        it, too.
-        """
+        """Raises `EndedError` where the process that plans dies, or its plan is refused. A stopped call ends."""
         try:
             yield
         except DeadError as dead:
@@ -192,7 +189,7 @@ class PlannedCalls:
             raise
 
     def _admitted(self, part: Recorded, function: Function) -> tuple[list[Step], list[Step]]:
-        """The steps that restore memory for `part`, and all that are to be carried out for it.
+        """Returns the steps that restore memory for `part`, and all that are to be carried out for it.
 
         Raises `PlanRefusedError`, and `EndedError` where the call has ended.
         """
@@ -246,7 +243,7 @@ class EndedError(Exception):
 
 
 def _sizes(job: Job) -> dict[int, int]:
-    """The bytes of each argument that is a tensor, by its number."""
+    """Returns the bytes of each argument that is a tensor, by its number."""
     tensors = ((index, value) for index, value in enumerate(job.arguments) if isinstance(value, TensorValue))
     return {index: room_bytes(value) for index, value in tensors if not value.null}
 

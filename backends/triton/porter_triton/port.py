@@ -47,7 +47,7 @@ class Lowered:
     answering: Mapping[_Key, str]
 
     def function(self, entry: Entry) -> str:
-        """The function that answers for `entry`, whose name may lack its namespaces; empty where none does."""
+        """Returns the function that answers for `entry`, whose name may lack its namespaces; empty if there is none."""
         exact = self.answering.get(_key(entry), "")
         alike = {name for key, name in self.answering.items() if _plain(key) == _plain(_key(entry))}
         return exact or (alike.pop() if len(alike) == 1 else "")
@@ -80,7 +80,7 @@ def _plain(key: _Key) -> _Key:
 
 
 class _Porter:
-    """Collects what becomes of the entries."""
+    """Collects the outcomes of the entries."""
 
     def __init__(self, program: Program, headers: tuple[Source, ...]) -> None:
         self.findings: dict[Finding, None] = {}
@@ -117,7 +117,7 @@ class _Porter:
                     self.add(kernel)
 
     def _kernels_of(self, launcher: Entry) -> tuple[Entry, ...]:
-        """The kernels of the file that a host function launches, as entries of their own."""
+        """Returns the kernels of the file that a host function launches, as entries of their own."""
         usage = self._usage
         named = [f for f in self._program.host_functions if launcher.name in (f.qualified, f.name)]
         reached = {k for function in named for k in reach(usage, function)}
@@ -128,7 +128,7 @@ class _Porter:
         )
 
     def parts(self) -> Parts:
-        """The texts of the module."""
+        """Returns the texts of the module."""
         kernels = self._kernels.texts()
         helpers = helper_source((call for kernel in kernels for call in kernel.helpers), self._kernels.host_names)
         hosts = (*self._hosts.texts(), *self._bare.values())
@@ -202,7 +202,7 @@ class _Porter:
 
 
 def _line_span(source: Source, line: int) -> Span | None:
-    """The code on `line`; None where the source has no such line or nothing on it."""
+    """Returns the code on `line`; None where the source has no such line or nothing on it."""
     text = source.line(line)
     if not text.strip():
         return None

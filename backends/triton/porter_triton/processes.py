@@ -59,7 +59,7 @@ class _Process:
         self._child: Child | None = None
 
     def exchange(self, question: bytes, parts: int, tasks: int = 1) -> tuple[bytes, ...]:
-        """The parts of its answer to a question of so many `tasks`. Raises `DeadError`."""
+        """Returns the parts of its answer to a question of so many `tasks`. Raises `DeadError`."""
         child, self._child = self._child or self._begun(), None  # it serves again once it has answered
         answer = child.ask(question, parts, tasks)
         if isinstance(answer, Death):
@@ -75,7 +75,7 @@ class _Process:
         return child
 
     def cpu_s(self) -> float:
-        """The processor time that it has taken so far, in seconds; nothing of one that has died."""
+        """Returns the processor time that it has taken so far, in seconds; nothing if it has died."""
         return self._child.cpu_s() if self._child is not None else 0.0
 
     @property
@@ -97,19 +97,19 @@ class PlanningProcess:
         self._process = _Process(_PLANNING, [str(path), "plan"], work, limits, {}, sealed=False)
 
     def plan(self, request: PlanRequest) -> Recorded:
-        """The first steps of a call. Raises `DeadError`."""
+        """Returns the first steps of a call. Raises `DeadError`."""
         (found,) = self.plans((request,))
         return found
 
     def plans(self, requests: Sequence[PlanRequest]) -> list[Recorded]:
-        """The first steps of calls, of which none but the last asks anything. Raises `DeadError`.
+        """Returns the first steps of calls, of which only the last may ask anything. Raises `DeadError`.
 
         They are planned one after the other, without a message for each.
         """
         return self._recorded(tuple(requests), len(requests))
 
     def answer(self, numbers: Sequence[Number]) -> Recorded:
-        """The steps that follow a read which gave `numbers`. Raises `DeadError`."""
+        """Returns the steps that follow a read which gave `numbers`. Raises `DeadError`."""
         (found,) = self._recorded(tuple(numbers), 1)
         return found
 

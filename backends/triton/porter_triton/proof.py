@@ -70,18 +70,18 @@ class Module:
 
     @cached_property
     def functions(self) -> Mapping[str, Signature]:
-        """The functions at its top; none where it is no Python."""
+        """The functions at the module's top; none where it is not Python."""
         return functions_of(self.path)
 
     def named(self, function: str) -> Named:
-        """The numbers of the module's text and of what `function` launched so far."""
+        """Returns the numbers of the module's text and of what `function` launched so far."""
         launched = self.calls.named(function)
         return replace(launched, numbers=launched.numbers | whole_numbers(self.path.read_text("utf-8")))
 
 
 @dataclass(frozen=True)
 class InterpretedPort:
-    """A module that Triton's interpreter runs. What it launches compiles for `devices`, or it is no port."""
+    """A module that Triton's interpreter runs. Its launches have to compile for `devices`."""
 
     files: tuple[PortedFile, ...]
     original: Side
@@ -112,11 +112,11 @@ class InterpretedPort:
         return self.files[0]
 
     def named(self, entry: Entry) -> str:
-        """The launcher that has the entry's name; as porter wrote it a module has one for every kernel."""
+        """Returns the launcher with the entry's name; a module of porter's has one for every kernel."""
         return self._function(entry, self._own) or (function_of(entry) if self._is_untouched else "")
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
-        """That of the module's function."""
+        """Returns the signatures of the module's function."""
         return (self._own.functions[function],) if function in self._own.functions else ()
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
@@ -137,9 +137,10 @@ class InterpretedPort:
         return tuple(self._candidates(c, self._function(c.entry, module, made), module) for c in contracts)
 
     def _function(self, entry: Entry, module: Module, made: Lowered | None = None) -> str:
-        """The function of `module`, which is that of `made`, that answers for `entry`; empty where none does.
+        """Returns the function of `module`, made by `made`, that answers for `entry`; empty where there is none.
 
-        Of instances and kernels only lowering tells the names. By hand one function may answer for all instances.
+        Only lowering knows the names of instances and kernels. In a hand-written module one function may answer for all
+        instances.
         """
         plain = function_of(entry) if function_of(entry) in module.functions else ""
         if not module.functions or (not entry.template and entry.kind is not EntryKind.KERNEL):
@@ -182,7 +183,7 @@ class InterpretedPort:
         return (self.candidate(contract, function, module),)
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
-        """The `function` of `module` as what answers for `contract`."""
+        """Returns the `function` of `module` as what answers for `contract`."""
         called = self.called(contract.entry, function)
 
         def execute(job: Job) -> Run:
@@ -207,11 +208,11 @@ class InterpretedPort:
         return Function(function, launch, self.number(entry), self.original.own.operators)
 
     def number(self, entry: Entry) -> DType | None:
-        """The type of the number that the CUDA function returns, if it is one."""
+        """Returns the type of the number that the CUDA function returns, if it is one."""
         return self.original.own.numbers.get(entry.name)
 
     def _compiled(self, module: Module, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
-        """The devices that it compiles for. What somebody wrote for the target need not be for another, too."""
+        """Returns the devices that it compiles for. What somebody wrote for the target need not be for another, too."""
         work = Path(tempfile.mkdtemp(dir=self.folder))
         found = refused(module.calls.kernels, launched, self.devices, work, self.cache)
         compiled = [device.arch for device in self.devices]
@@ -246,6 +247,6 @@ def _lowered_once(program: Program, headers: tuple[Source, ...]) -> Lowered:
 
 
 def devices_of(target: Target) -> tuple[Target, ...]:
-    """The target, and one of each warp size: what compiles for both widths leans on neither."""
+    """Returns the target, and one device of each warp size: what compiles for both widths depends on neither."""
     widths = {t.warp_size: t for t in reversed(targets())}
     return tuple(dict.fromkeys((target, *widths.values())))

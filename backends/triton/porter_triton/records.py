@@ -102,8 +102,8 @@ class PlanRequest:
     """One call of `function`. An argument is a tensor, a number, or None for a null pointer.
 
     `launch` has grid, block and shared bytes for a function that takes those, too. `configuration` is the one that
-    autotuners choose, `answers` what `Read` steps are answered with, None where porter is asked; who plans `alone` asks
-    nobody, and reads zeros. `capturing` says that a stream is being captured.
+    autotuners choose, `answers` are the answers to `Read` steps, None where porter is asked; a call planned `alone`
+    asks nothing, and reads zeros. `capturing` says that a stream is being captured.
     """
 
     function: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure of porter
-    """`reason` says why what stands on `line` of the source cannot be said in Triton.
+    """Raised with the `reason` why the code on `line` of the source cannot be written in Triton.
 
-    `file` is the name of the file that has the line, empty until who knows it has said it.
+    `file` is the name of the file that has the line, empty until it is known.
     """
 
     def __init__(self, line: int, reason: str, file: str = "") -> None:
@@ -16,6 +16,6 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure 
         self.file = file
 
     def within(self, file: str) -> Refusal:
-        """The same, in `file` where nobody said another."""
+        """Returns the same, in `file` where nobody said another."""
         self.file = self.file or file
         return self

@@ -1,7 +1,7 @@
-"""Rules over the text of a module of Triton kernels, whoever wrote it. At most they change how results are rounded.
+"""Rewrites the text of a module of Triton kernels by rules. At most they change how results are rounded.
 
 None makes arithmetic coarser than the interpreter shows: there `/` and `tl.sqrt` are as exact as `tl.div_rn` and
-`tl.sqrt_rn`, so a candidate with the one for the other would be found right without having been looked at.
+`tl.sqrt_rn`, so a candidate that exchanges them would pass although nothing tested the exchange.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _divided(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
 
 
 def _name(divisor: ast.expr) -> str:
-    """The variable that a divisor is; empty where it is something else."""
+    """Returns the variable that a divisor is; empty for anything else."""
     match divisor:
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to")):
             return name
@@ -96,7 +96,7 @@ def _product(module: ModuleText, quotient: ast.expr) -> str:
 
 
 def _tiles(kernel: ast.FunctionDef) -> set[str]:
-    """The variables that may have an element for each of several lanes."""
+    """Returns the variables that may have an element for each of several lanes."""
     found: set[str] = set()
     assigned = [node for node in ast.walk(kernel) if isinstance(node, (ast.Assign, ast.AugAssign))]
     while more := {name for node in assigned if _is_tile(node.value, found) for name in _targets(node)} - found:
@@ -131,7 +131,7 @@ def _makes_whole_numbers(kernel: ast.FunctionDef) -> bool:
 
 
 def _fractions(kernel: ast.FunctionDef) -> set[str]:
-    """The variables that quotients and roots go into, through any number of others."""
+    """Returns the variables that quotients and roots go into, through any number of others."""
     found: set[str] = set()
     assigned = [node for node in ast.walk(kernel) if isinstance(node, (ast.Assign, ast.AugAssign))]
     while True:

@@ -1,4 +1,4 @@
-"""Writes down and reads what a kernel was launched with, as far as its compilation depends on it.
+"""Writes and reads signatures: the part of a launch that a kernel's compilation depends on.
 
 A signature is JSON: the kernel's key, a type or `constexpr` for every parameter, the constants, and the options. A
 constant stands beside its place: the number of its parameter, and in a tuple those of the elements that it lies in.
@@ -46,7 +46,7 @@ def _constants(place: int, value: Any, type_: object) -> Iterator[tuple[list[int
 
 
 def decoded(constant: object, function: Callable[[str], object]) -> object:
-    """A constant of a signature: types are spelt out, and kernels are what `function` gives for their key."""
+    """Returns a constant of a signature: types are spelt out, and kernels are what `function` gives for their key."""
     match constant:
         case {"dtype": str(name)}:
             return tl.dtype(name)
@@ -56,7 +56,7 @@ def decoded(constant: object, function: Callable[[str], object]) -> object:
 
 
 def typed(type_: object) -> object:
-    """A type of a signature as the compiler takes it: that of a tuple is one."""
+    """Returns a type of a signature as the compiler takes it: that of a tuple is one."""
     return tuple(map(typed, type_)) if isinstance(type_, list) else type_
 
 

@@ -16,13 +16,13 @@ _FOLLOW = Follow.FORMULA
 
 @cache
 def targets() -> tuple[Target, ...]:
-    """The devices known, the default first."""
+    """Returns the devices known, the default first."""
     rows = tomllib.loads((files("porter_triton") / "targets.toml").read_text("utf-8"))["target"]
     return tuple(map(_target, rows))
 
 
 def device(target: Target) -> tuple[str, int | str, int]:
-    """The arguments of Triton's `GPUTarget`: driver, architecture, lanes of a warp."""
+    """Returns the arguments of Triton's `GPUTarget`: driver, architecture, lanes of a warp."""
     if target.arch.startswith("sm_"):
         return "cuda", int(target.arch.removeprefix("sm_")), target.warp_size
     return "hip", target.arch, target.warp_size

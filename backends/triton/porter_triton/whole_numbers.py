@@ -25,7 +25,7 @@ def operations(text: str) -> int:
 
 
 def whole_numbers(text: str) -> frozenset[int]:
-    """Every whole number in `text`; none in what is no Python."""
+    """Returns every whole number in `text`; none in what is no Python."""
     try:
         tree = module_tree(text)
     except (SyntaxError, ValueError, RecursionError):

@@ -41,7 +41,7 @@ _FLOAT = TypeName("float")
 
 
 def binary(symbol: str, left: Code, right: Code) -> Code:
-    """`left symbol right`."""
+    """Returns `left symbol right`."""
     if symbol in ("&&", "||"):
         return _logic(symbol, left, right)
     if Kind.ERROR in (left.kind, right.kind):
@@ -93,7 +93,7 @@ def _quotient(left: Code, right: Code, constant: int | float | bool | None) -> C
 
 
 def _rounded_up(left: Code, right: Code) -> str | None:
-    """`n` of `n + right - 1`; None for any other dividend."""
+    """Returns `n` of `n + right - 1`; None for any other dividend."""
     terms = left.parts if left.kind is Kind.INT and left.parts else (left,)
     rest = [t for t in terms if t.constant is None or t.text == right.text]
     known = sum(int(t.constant) for t in terms if t.constant is not None and t.text != right.text)
@@ -108,14 +108,14 @@ def _rounded_up(left: Code, right: Code) -> str | None:
 
 
 def _sum(terms: list[Code]) -> str | None:
-    """The terms added up; None where there are none or one is subtracted."""
+    """Returns the terms added up; None where there are none or one is subtracted."""
     if not terms or any(t.text.startswith("-") for t in terms):
         return None
     return " + ".join(t.within(SUM) for t in terms)
 
 
 def _fold(symbol: str, left: Code, right: Code) -> int | float | bool | None:
-    """The value of an operation on constants."""
+    """Returns the value of an operation on constants."""
     a, b = left.constant, right.constant
     if a is None or b is None:
         return None
@@ -147,7 +147,7 @@ def _type(left: Code, right: Code, kind: Kind) -> TypeName | None:
 
 
 def added(symbol: str, left: Code, right: Code) -> Code:
-    """A sum or difference, which remembers its terms."""
+    """Returns a sum or difference, which remembers its terms."""
     total = binary(symbol, left, right)
     if total.kind is not Kind.INT:
         return total
@@ -159,7 +159,7 @@ def added(symbol: str, left: Code, right: Code) -> Code:
 
 
 def negative(value: Code) -> Code:
-    """`-value`."""
+    """Returns `-value`."""
     constant = None if value.constant is None else -value.constant
     if value.kind is Kind.INT and constant is not None and value.text.isdecimal():
         return integer(int(constant))
@@ -174,7 +174,7 @@ def condition(value: Code) -> Code:
 
 
 def negation(value: Code) -> Code:
-    """`not value`."""
+    """Returns `not value`."""
     value = condition(value)
     if value.constant is not None:
         return truth(not value.constant)

@@ -108,7 +108,7 @@ def contains_continue(body: Block) -> bool:
 
 
 def assigned_with_calls(unit: Unit, block: Block) -> Counter[str]:
-    """As `assigned`, with what functions of the source set through references."""
+    """Returns what `assigned` does, with variables that functions of the source set through references."""
     counts = assigned(block)
     for node in walk(block):
         if not isinstance(node, Call) or not isinstance(node.callee, Name):
@@ -129,7 +129,7 @@ def set_by(function: FunctionTree, parameter: Parameter) -> bool:
 
 
 def _own(node: object) -> Iterator[object]:
-    """As `walk`, without what stands in loops further in."""
+    """Yields what `walk` does, without the contents of inner loops."""
     if is_dataclass(node):
         yield node
         for field in fields(node):

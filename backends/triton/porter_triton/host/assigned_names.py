@@ -51,20 +51,20 @@ def _targets(body: object) -> Iterator[Expression]:
 
 
 def _own_values(body: object) -> set[str]:
-    """The variables that `body` declares and that hold what they are, not where it is."""
+    """Returns the variables that `body` declares and that hold what they are, not where it is."""
     declared = [variable for node in walk(body) if isinstance(node, Declare) for variable in node.variables]
     return {v.name for v in declared if not (v.type.reference or v.type.pointers or v.type.name == "auto")}
 
 
 def _base(node: Expression) -> str:
-    """The variable of which an lvalue is an element or part; empty for what a pointer points to."""
+    """Returns the variable of which an lvalue is an element or part; empty for what a pointer points to."""
     while isinstance(node, Member | Subscript) and not getattr(node, "arrow", False):
         node = node.owner
     return node.name if isinstance(node, Name) else ""
 
 
 def _root(node: Expression) -> frozenset[str]:
-    """The variable an lvalue is a part of; what a pointer points to is no part of the pointer."""
+    """Returns the variable an lvalue is a part of; the target of a pointer is not a part of the pointer."""
     while isinstance(node, Member) and not node.arrow:
         node = node.owner
     return frozenset({node.name}) if isinstance(node, Name) else frozenset()
@@ -90,9 +90,7 @@ def _by_reference(type_: TypeName) -> bool:
 
 
 def changes(unit: Unit, node: Expression) -> bool:
-    """Returns whether an expression may change a variable: it assigns, or calls more than CUDA's own functions of
-    numbers.
-    """
+    """Returns whether an expression may change a variable: it assigns, or calls more than CUDA's math functions."""
     if isinstance(node, Call) and isinstance(node.callee, Name) and _is_of_numbers(unit, node.callee.name):
         return any(changes(unit, argument) for argument in node.arguments)
     return isinstance(node, Assign | Update | Call) or any(changes(unit, part) for part in _parts(node))

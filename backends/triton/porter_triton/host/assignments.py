@@ -27,7 +27,7 @@ from porter_triton.refusal import Refusal
 
 
 def swap(cx: Context, node: Call) -> None:
-    """`std::swap(a, b)`."""
+    """Translates `std::swap(a, b)`."""
     a, b = (expressions.expression(cx, x).text for x in node.arguments)
     cx.changed(a)
     cx.changed(b)
@@ -35,7 +35,7 @@ def swap(cx: Context, node: Call) -> None:
 
 
 def assign(cx: Context, node: Assign) -> None:
-    """`target = value`, `target += value`, `target = other = value`."""
+    """Translates `target = value`, `target += value`, `target = other = value`."""
     if isinstance(node.value, Assign):
         assign(cx, node.value)
         node = replace(node, value=node.value.target)
@@ -88,7 +88,7 @@ def _special(cx: Context, node: Assign) -> bool:
 
 
 def _set_several(cx: Context, node: Assign) -> None:
-    """`std::tie(a, b) = f();`."""
+    """Translates `std::tie(a, b) = f();`."""
     call = node.target
     if not isinstance(call, Call) or not isinstance(call.callee, Name) or unqualified(call.callee.name) != "tie":
         raise Refusal(node.line, "what a call gives cannot be assigned to in Python")
@@ -100,7 +100,7 @@ def _set_several(cx: Context, node: Assign) -> None:
 
 
 def _moved_on(node: Assign) -> Update | None:
-    """The `n++` of `a[n++] = value`, where the value does not name n; None for any other assignment."""
+    """Returns the `n++` of `a[n++] = value`, if the value does not name n; None for any other assignment."""
     index = node.target.index if isinstance(node.target, Subscript) else None
     if not isinstance(index, Update) or not isinstance(index.operand, Name):
         return None
@@ -118,7 +118,7 @@ def _assign_and_move(cx: Context, node: Assign, step: Update) -> None:
 
 
 def _set_fields(cx: Context, target: Code, value: Expression, line: int) -> None:
-    """`s = {a, {b, c}}`, or `s = other`: one assignment for each field, none of which another one reads."""
+    """Translates `s = {a, {b, c}}`, or `s = other`: one assignment for each field, none of which another one reads."""
     pairs = list(_fields(cx, target, value, line))
     names = {part.text for part, _ in pairs}
     whole = _variables(cx, value)
@@ -131,14 +131,14 @@ def _set_fields(cx: Context, target: Code, value: Expression, line: int) -> None
 
 
 def _read(cx: Context, given: Expression | Code, whole: frozenset[str]) -> frozenset[str]:
-    """The variables that the value of a field reads, which is part of one that reads `whole`."""
+    """Returns the variables that the value of a field reads, which is part of one that reads `whole`."""
     if not isinstance(given, Code):
         return _variables(cx, given)
     return frozenset({given.text}) if given.text.isidentifier() else whole
 
 
 def _variables(cx: Context, given: Expression) -> frozenset[str]:
-    """The variables of Python that a value names: of a struct those of the fields that are meant."""
+    """Returns the variables of Python that a value names: for a struct those of the named fields."""
     found: set[str] = set()
     within: set[int] = set()  # owners of members that are variables themselves
     for node in walk(given):
@@ -160,7 +160,7 @@ def _named(cx: Context, node: Name | Member) -> frozenset[str]:
 
 
 def _fields(cx: Context, target: Code, value: Expression | Code, line: int) -> Iterator[tuple[Code, Expression | Code]]:
-    """The variables of a struct's fields, those within fields too, and what each is given."""
+    """Yields the variables of a struct's fields, those within fields too, and what each is given."""
     if isinstance(value, Braces) and value.type is None:
         given: Sequence[Expression | Code] = value.items
     else:

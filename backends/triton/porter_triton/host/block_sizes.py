@@ -59,7 +59,7 @@ class _Multiple:
 
     @property
     def sizes(self) -> Sizes:
-        """Those that a block may have, where they say enough: they are powers of two, or whole warps."""
+        """The sizes that a block may have, if enough is known: powers of two, or whole warps."""
         if self.power:
             return tuple(1 << k for k in range(_MOST.bit_length()) if 1 << k >= self.of)
         return tuple(range(self.of, _MOST + 1, self.of)) if self.of and self.of % _WARP == 0 else ()
@@ -134,9 +134,7 @@ class BlockSizes:
         return self._multiple(self._written_before(whole, item) if isinstance(item, Name) else item, frozenset()).sizes
 
     def _written_before(self, whole: Expression, name: Name) -> Expression:
-        """Returns what a variable was assigned last, right before the statement in which `whole` stands; else
-        itself.
-        """
+        """Returns the last value assigned to a variable, right before the statement with `whole`; else itself."""
         block, at = self._places.get(id(whole), (Block(()), 0))
         for statement in reversed(block.statements[:at]):
             if name.name in assigned_names(self.unit, statement):
@@ -214,7 +212,7 @@ class BlockSizes:
         return reduce(_Multiple.either, known) if known and len(known) == len(declared) + len(assigned) else _ANY
 
     def _declared(self, name: str) -> list[Variable]:
-        """The declarations of a local number or `dim3`."""
+        """Returns the declarations of a local number or `dim3`."""
         if any(p.name == name for p in self.function.parameters):
             return []
         declares = (n for n in self._nodes if isinstance(n, Declare))
@@ -229,7 +227,7 @@ def _is_integer(kind: TypeName) -> bool:
 
 
 def _either(many: list[Extents]) -> Extents:
-    """The sizes of one of several."""
+    """Returns the sizes of one of several."""
     if not many:
         return _UNKNOWN
     x, y, z = (tuple(sorted(set().union(*axis))) if all(axis) else () for axis in zip(*many, strict=True))
@@ -237,7 +235,7 @@ def _either(many: list[Extents]) -> Extents:
 
 
 def _assigned(statement: Statement, name: str) -> Expression | None:
-    """The value of `name = value`."""
+    """Returns the value of `name = value`."""
     match statement:
         case Evaluate(expression=Assign(operator="", target=Name(name=target), value=value)) if target == name:
             return value

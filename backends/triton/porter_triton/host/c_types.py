@@ -78,7 +78,7 @@ class Record:
 
     `union`: the fields lie in one place. Only variables of one thread's own may be unions. `definition` counts the
     definitions of a struct of this name, specialisations among them; -1 for a type that the source does not define.
-    `alignment`: the bytes of which its addresses are multiples, 0 where that is not known.
+    `alignment`: its addresses are multiples of this many bytes, 0 where that is not known.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Record:
     alignment: int = 0
 
     def field(self, name: str) -> Type | None:
-        """The type of the field `name`."""
+        """Returns the type of the field `name`."""
         return dict(self.fields).get(name)
 
 
@@ -167,12 +167,12 @@ BUILT_IN |= {name: BUILT_IN[vector] for name, vector in _COMPLEX.items()}
 
 
 def promote(type_: Arithmetic) -> Arithmetic:
-    """The integral promotion: what is narrower than `int` becomes `int`."""
+    """Returns the type after integral promotion: types narrower than `int` become `int`."""
     return INT if not type_.is_float and type_.bits < 32 else type_
 
 
 def common(left: Arithmetic, right: Arithmetic) -> Arithmetic:
-    """The usual arithmetic conversions; half and bfloat16 convert to any wider float and from any integer."""
+    """Returns the type after the usual arithmetic conversions; half and bfloat16 convert to any wider float."""
     if left.is_float or right.is_float:
         return max((t for t in (left, right) if t.is_float), key=lambda t: t.bits)
     left, right = promote(left), promote(right)

@@ -50,7 +50,7 @@ _TUPLES = ("std::make_tuple", "std::tuple", "std::make_pair", "std::pair", "std:
 
 
 def call(cx: Context, node: Call) -> Code:
-    """`callee(arguments)` as a value."""
+    """Translates `callee(arguments)` as a value."""
     callee = node.callee
     if runtime.memory_call(cx, node):
         return SUCCESS
@@ -79,7 +79,7 @@ def call(cx: Context, node: Call) -> Code:
 
 
 def _only_declared(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> Code:
-    """The call of a function that another file defines; raises `Refusal` for any other."""
+    """Returns the call of a function that another file defines; raises `Refusal` for any other."""
     if cx.unit.named(callee.name):
         raise Refusal(line, _unfit(cx, callee))
     missing = undefined.call(cx, callee, _all_passed(arguments), line)
@@ -89,7 +89,7 @@ def _only_declared(cx: Context, callee: Name, arguments: tuple[Code, ...], line:
 
 
 def _without_meaning(name: str) -> Code | None:
-    """Returns what a runtime call gives of which Python needs nothing; None for any other function."""
+    """Returns the result of a runtime call that Python does not need; None for any other function."""
     if name in table().streams or name.endswith("getCurrentCUDAStream"):
         return Code("", Kind.STREAM)
     if name.endswith(("getCurrentDeviceProperties", "getDeviceProperties")):
@@ -137,7 +137,7 @@ def _vector_of_cuda(cx: Context, kind: TypeName, arguments: tuple[Code, ...], li
 
 
 def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | None:
-    """A struct of the source made of its fields in order, or by its constructor; None for any other type."""
+    """Returns a struct of the source made of its fields in order, or by its constructor; None for any other type."""
     structs = cx.unit.struct(kind.name)
     if not structs:
         return None
@@ -172,7 +172,7 @@ def _constructed(cx: Context, kind: TypeName, constructor: FunctionTree, argumen
 
 
 def _field_given(step: Statement) -> tuple[str, Expression] | None:
-    """The field and the value of `this->field = value`; None for any other statement."""
+    """Returns the field and the value of `this->field = value`; None for any other statement."""
     if not isinstance(step, Evaluate) or not isinstance(step.expression, Assign) or step.expression.operator:
         return None
     target = step.expression.target
@@ -210,7 +210,7 @@ def _options(arguments: tuple[Code, ...]) -> Code:
 
 
 def _value_of(cx: Context, callee: Lambda, node: Call) -> Code:
-    """`[&](int n) { return n + 1; }(2)`: the expression, with the arguments in it."""
+    """Translates `[&](int n) { return n + 1; }(2)`: the expression, with the arguments in it."""
     statements = callee.body.statements
     if len(statements) != 1 or not isinstance(statements[0], Return) or statements[0].value is None:
         raise Refusal(node.line, "a lambda of several statements is not a value in Python")
@@ -226,7 +226,7 @@ def _value_of(cx: Context, callee: Lambda, node: Call) -> Code:
 
 
 def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> Code | None:
-    """A function of PyTorch or the C library."""
+    """Returns a function of PyTorch or the C library."""
     short, known = plain(callee.name), table()
     if short == "alignof" and arguments:
         return arguments[0]  # what the size of a number or vector is, too
@@ -263,7 +263,7 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
 
 
 def _limit(cx: Context, callee: Name) -> Code | None:
-    """`std::numeric_limits<T>::max()` and its like of an integer type."""
+    """Translates `std::numeric_limits<T>::max()` and its like of an integer type."""
     argument = callee.template[0] if callee.template else None
     type_ = cx.built_in(argument) if isinstance(argument, TypeName) else None
     if not isinstance(argument, TypeName) or not isinstance(type_, Arithmetic) or type_.is_float:
@@ -274,7 +274,7 @@ def _limit(cx: Context, callee: Name) -> Code | None:
 
 
 def _folded(name: str, code: Code, arguments: tuple[Code, ...]) -> Code:
-    """`min` and `max` of constants."""
+    """Translates `min` and `max` of constants."""
     values = [a.constant for a in arguments]
     if name in ("min", "max") and all(v is not None for v in values):
         known = [v for v in values if v is not None]
@@ -283,7 +283,7 @@ def _folded(name: str, code: Code, arguments: tuple[Code, ...]) -> Code:
 
 
 def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
-    """`torch::name(arguments)`."""
+    """Translates `torch::name(arguments)`."""
     known = table()
     if name in known.from_sizes:
         return Code(f"torch.{name}({', '.join(_factory(arguments))})", Kind.TENSOR)
@@ -329,7 +329,7 @@ def _merged(options: Code, argument: Code) -> Code:
 
 
 def _fitting(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> list[FunctionTree]:
-    """The host functions of the source that a call may mean."""
+    """Returns the host functions of the source that a call may mean."""
     named = [f for f in cx.unit.named(callee.name) if f.head.space != "global"]
     hosts = [packs.with_arguments(f, len(arguments)) for f in named]
     explicit = tuple(settled(cx, t, line) for t in callee.template) if hosts else ()
@@ -349,7 +349,7 @@ def _unfit(cx: Context, callee: Name) -> str:
 
 
 def _own(cx: Context, callee: Name, fitting: list[FunctionTree], arguments: tuple[Code, ...], line: int) -> Code:
-    """A call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
+    """Returns a call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
     target = max(fitting, key=lambda f: bool(f.arguments))
     inlined = _one_liner(cx, target, arguments)
     if inlined is not None:
@@ -360,7 +360,7 @@ def _own(cx: Context, callee: Name, fitting: list[FunctionTree], arguments: tupl
 
 
 def called(cx: Context, target: FunctionTree, template: Template, arguments: tuple[Code, ...]) -> Code:
-    """The call of an instance of a host function of the source, which is translated, too."""
+    """Returns the call of an instance of a host function of the source, which is translated, too."""
     arguments = tuple(_as_extents(target, i, argument) for i, argument in enumerate(arguments))
     given = tuple(argument.kernels for argument in arguments)
     python = cx.callees.python_name(target, template, given if any(given) else ())
@@ -371,7 +371,7 @@ def called(cx: Context, target: FunctionTree, template: Template, arguments: tup
 
 
 def _as_extents(target: FunctionTree, index: int, argument: Code) -> Code:
-    """A number that is given for a `dim3`, as one."""
+    """Returns a number that is given for a `dim3`, as one."""
     if not argument.is_number or index >= len(target.parameters):
         return argument
     wanted = target.parameters[index].type
@@ -380,7 +380,7 @@ def _as_extents(target: FunctionTree, index: int, argument: Code) -> Code:
 
 
 def _answer(cx: Context, code: Code) -> Code:
-    """The value of a call; one that answers with an error code, of which only success is read, is a statement."""
+    """Returns the value of a call; one whose error code is only compared with success is a statement."""
     if code.kind is Kind.ERROR:
         cx.emit(code.text)
         return SUCCESS
@@ -392,7 +392,7 @@ def _all_passed(arguments: tuple[Code, ...]) -> str:
 
 
 def _passed(argument: Code) -> str:
-    """An argument as text: of a struct its fields, one by one.
+    """Returns an argument as text: of a struct its fields, one by one.
 
     A stream, or a function object without members, is nothing in Python; its parameter is still there.
     """
@@ -404,14 +404,14 @@ def _passed(argument: Code) -> str:
 
 
 def _extents(cx: Context, made: Code) -> Code:
-    """A `dim3` that a function gives, under a name: its extents are asked for one by one."""
+    """Returns a `dim3` that a function returns, under a name: its extents are asked for one by one."""
     name = cx.python_name("extents")
     cx.emit(f"{name} = {made.text}")
     return replace(made, text=name, parts=tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3)))
 
 
 def _one_liner(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> Code | None:
-    """The value of a function that is `return` of an expression of numbers; None for any other."""
+    """Returns the value of a function that is `return` of an expression of numbers; None for any other."""
     statements = function.body.statements
     if len(statements) != 1 or not isinstance(statements[0], Return) or statements[0].value is None:
         return None

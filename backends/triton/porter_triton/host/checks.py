@@ -61,7 +61,7 @@ def message(cx: Context, value: Expression | None) -> str:
 
 
 def joined(cx: Context, parts: list[Expression]) -> str:
-    """Parts of a message as one string."""
+    """Joins the parts of a message to one string."""
     try:
         codes = [expressions.expression(cx, part) for part in parts]
     except Refusal:
@@ -76,7 +76,7 @@ def joined(cx: Context, parts: list[Expression]) -> str:
 
 
 def _embedded(code: Code) -> str:
-    """A part of an f-string."""
+    """Returns a part of an f-string."""
     if code.said is not None:
         text = code.said.replace("{", "{{").replace("}", "}}")
         return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

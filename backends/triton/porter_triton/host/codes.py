@@ -56,7 +56,7 @@ class Code:
     length: str = ""
 
     def within(self, binds: int) -> str:
-        """The text as an operand of an operator that binds so tight."""
+        """Returns the text as an operand of an operator that binds so tight."""
         return self.text if self.binds >= binds else f"({self.text})"
 
     @property
@@ -65,7 +65,7 @@ class Code:
         return self.kind in (Kind.INT, Kind.FLOAT, Kind.BOOL)
 
     def typed(self, ctype: TypeName | None) -> Code:
-        """The same with another C++ type."""
+        """Returns the same with another C++ type."""
         return replace(self, ctype=ctype)
 
 
@@ -75,17 +75,17 @@ MOMENT = Code("__time__", Kind.TIME)
 
 
 def integer(value: int) -> Code:
-    """An integer constant."""
+    """Returns an integer constant."""
     return Code(str(value), Kind.INT, ATOM if value >= 0 else SIGN, value, TypeName("int"))
 
 
 def truth(value: bool) -> Code:
-    """A truth constant."""
+    """Returns a truth constant."""
     return Code(str(value), Kind.BOOL, ATOM, value, TypeName("bool"))
 
 
 def string(value: str) -> Code:
-    """A string constant, in double quotes if it holds none of them alone."""
+    """Returns a string constant, in double quotes if it holds none of them alone."""
     escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
     if '"' in value and "'" not in value:
         return Code(f"'{escaped}'", Kind.STRING, said=value)
@@ -93,7 +93,7 @@ def string(value: str) -> Code:
 
 
 def sequence(items: tuple[Code, ...], *, as_list: bool = False) -> Code:
-    """A tuple or list display."""
+    """Returns a tuple or list display."""
     inside = ", ".join(i.text for i in items)
     text = f"[{inside}]" if as_list else f"({inside},)" if len(items) == 1 else f"({inside})"
     return Code(text, Kind.SEQUENCE, parts=items)

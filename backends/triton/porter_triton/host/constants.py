@@ -67,7 +67,7 @@ def kept(cx: Context, symbol: str, line: int) -> str:
 
 
 def _kept(cx: Context, variable: Variable, line: int) -> str:
-    """A call of the function that has the tensor of a `__device__` variable that kernels alone know."""
+    """Returns a call of the function that has the tensor of a `__device__` variable that kernels alone know."""
     count = 1
     for extent in variable.extents:
         known = expressions.expression(cx, extent).constant if extent is not None else None

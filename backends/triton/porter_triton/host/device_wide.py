@@ -26,7 +26,7 @@ def is_cub_call(name: str) -> bool:
 
 
 def cub_call(cx: Context, node: Call) -> bool:
-    """Emit a call of CUB's: without storage it only tells how much it wants. False for any other call."""
+    """Emits a call of CUB's: without storage it only returns the size it wants. False for any other call."""
     found = _CUB.search(node.callee.name) if isinstance(node.callee, Name) else None
     if found is None or len(node.arguments) < 5:
         return False
@@ -56,7 +56,7 @@ def _computed(cx: Context, what: str, source: Code, target: Code, count: Code) -
 
 
 def thrust_call(cx: Context, node: Call) -> Code | None:
-    """The value of `thrust::reduce(begin, begin + n, first, function)`; None for any other call."""
+    """Returns the value of `thrust::reduce(begin, begin + n, first, function)`; None for any other call."""
     if not isinstance(node.callee, Name) or node.callee.name != "thrust::reduce":
         return None
     arguments = node.arguments[isinstance(node.arguments[0], Name) and node.arguments[0].name == "thrust::device" :]
@@ -77,7 +77,7 @@ def thrust_call(cx: Context, node: Call) -> Code | None:
 
 
 def _functor(node: Expression) -> str:
-    """The plain name of `thrust::plus<T>()`."""
+    """Returns the plain name of `thrust::plus<T>()`."""
     callee = node.callee if isinstance(node, Call) else None
     return callee.name.removeprefix("thrust::") if isinstance(callee, Name) else ""
 

@@ -31,7 +31,7 @@ def is_dispatch(name: str) -> bool:
 
 
 def dispatch(cx: Context, node: Call, *, returns: bool = False) -> None:
-    """Emit the branches of `AT_DISPATCH_*(dtype, "name", [&] { ... })`; `returns` is that it stands behind `return`."""
+    """Emits the branches of `AT_DISPATCH_*(dtype, "name", [&] { ... })`; `returns` says that a `return` precedes it."""
     assert isinstance(node.callee, Name)
     if node.callee.name == "AT_DISPATCH_SWITCH":
         subject, _, *rest = node.arguments
@@ -50,7 +50,7 @@ def dispatched(value: Expression | None) -> Call | None:
 
 
 def dispatch_into(cx: Context, target: Expression, node: Call) -> None:
-    """`target = AT_DISPATCH_*(dtype, "name", [&] { ...; return value; })`: each branch assigns its value."""
+    """Translates `target = AT_DISPATCH_*(dtype, "name", [&] { ...; return value; })`: each branch assigns its value."""
     dispatch(cx, _assigning(node, target))
 
 
@@ -75,7 +75,7 @@ def _with_assignment(body: Block, target: Expression) -> Block:
 
 
 def _parts(node: Call) -> tuple[list[TypeName], Expression, str, Lambda]:
-    """The types, the expression that chooses, the name given to the type, and the body."""
+    """Returns the types, the expression that chooses, the name given to the type, and the body."""
     assert isinstance(node.callee, Name)
     *before, body = node.arguments
     if not isinstance(body, Lambda) or len(before) < 2:
@@ -86,7 +86,7 @@ def _parts(node: Call) -> tuple[list[TypeName], Expression, str, Lambda]:
 
 
 def _case(node: Expression, line: int) -> Iterator[tuple[TypeName, str, Lambda]]:
-    """The types of one `AT_DISPATCH_CASE*(..., [&] { ... })`."""
+    """Yields the types of one `AT_DISPATCH_CASE*(..., [&] { ... })`."""
     if not isinstance(node, Call) or not isinstance(node.callee, Name) or not isinstance(node.arguments[-1], Lambda):
         raise Refusal(line, "this case of a dispatch is not understood")
     types = _types(node.callee.name, node.arguments[:-1], line)
@@ -94,7 +94,7 @@ def _case(node: Expression, line: int) -> Iterator[tuple[TypeName, str, Lambda]]
 
 
 def _types(name: str, more: tuple[Expression, ...] | list[Expression], line: int) -> list[TypeName]:
-    """The types that a macro gives to `scalar_t`, complex ones left out: Triton has none."""
+    """Returns the types that a macro gives to `scalar_t`, complex ones left out: Triton has none."""
     groups, scalars = _table()["groups"], _table()["scalar_types"]
     group = name.removeprefix("AT_DISPATCH_").removeprefix("CASE_")
     found = _DISPATCH.match(name)

@@ -42,7 +42,7 @@ class Dtypes:
     conditions: tuple[str, ...] = ()
 
     def inside(self) -> Dtypes:
-        """The same in a suite: what that finds out holds in it alone."""
+        """Yields the same facts for a suite: those found there only hold in it."""
         return replace(self, asked={}, known=dict(self.known), like=dict(self.like), subjects=dict(self.subjects))
 
     def ask(self, tensor: str, dtype: str, is_steady: Callable[[str], bool]) -> None:
@@ -86,7 +86,7 @@ class Dtypes:
             self.known[name] = own[2]
 
     def checks(self, free_name: Callable[[str], str]) -> list[Line | Suite]:
-        """The statements for what was asked since the last call."""
+        """Returns the statements for what was asked since the last call."""
         groups: dict[tuple[str, str], list[str]] = {}
         for asked in self.asked:
             groups.setdefault((asked.dtype, asked.condition), []).append(asked.tensor)

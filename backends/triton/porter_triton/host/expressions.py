@@ -46,7 +46,7 @@ from porter_triton.refusal import Refusal
 
 
 def expression(cx: Context, node: Expression) -> Code:
-    """The Python for `node`; raises `Refusal` for what Python cannot say."""
+    """Returns the Python for `node`; raises `Refusal` for what Python cannot say."""
     match node:
         case Literal():
             return _literal(node)
@@ -76,7 +76,7 @@ def expression(cx: Context, node: Expression) -> Code:
 
 
 def _assigned(cx: Context, node: Assign) -> Code:
-    """`name = value` as a value, which Python writes so."""
+    """Translates `name = value` as a value, which Python writes so."""
     target, value = expression(cx, node.target), expression(cx, node.value)
     if not target.is_number or not value.is_number or not target.text.isidentifier():
         raise Refusal(node.line, "an assignment within an expression has no counterpart in Python")
@@ -85,7 +85,7 @@ def _assigned(cx: Context, node: Assign) -> Code:
 
 
 def _moved(cx: Context, node: Update) -> Code:
-    """`++name` as a value, and `name++`, whose value is that before."""
+    """Translates `++name` as a value, and `name++`, whose value is that before."""
     target, way = expression(cx, node.operand), node.operator[0]
     if not target.is_number or not target.text.isidentifier():
         raise Refusal(node.line, f"'{node.operator}' within an expression has no counterpart in Python")
@@ -156,7 +156,7 @@ def _unary(cx: Context, node: Unary) -> Code:
 
 
 def _last_of(cx: Context, node: Binary) -> Code:
-    """The right operand of a comma whose left one does nothing: `("a message", n > 0)`."""
+    """Returns the right operand of a comma whose left one does nothing: `("a message", n > 0)`."""
     left = node.left
     while isinstance(left, Cast):
         left = left.operand
@@ -198,7 +198,7 @@ def _binary(cx: Context, node: Binary) -> Code:
 
 
 def _moved_once(cx: Context, node: Binary) -> Binary:
-    """`p + n - 1` of a parameter p as `p + (n - 1)`: Python moves a tensor forward only."""
+    """Translates `p + n - 1` of a parameter p as `p + (n - 1)`: Python moves a tensor forward only."""
     moved = node.left
     if node.operator != "-" or not isinstance(moved, Binary) or moved.operator != "+":
         return node
@@ -236,7 +236,7 @@ def _either(asked: Code, yes: Code, no: Code) -> Code:
 
 
 def _chosen_options(asked: Code, yes: Code, no: Code, line: int) -> Code:
-    """One of two options: of two dtypes and of two devices, as far as they differ."""
+    """Returns one of two options: of two dtypes and of two devices, as far as they differ."""
     if any(yes_part.kind is not no_part.kind for yes_part, no_part in zip(yes.parts, no.parts, strict=True)):
         raise Refusal(line, "the two options do not say the same things")
     pairs = zip(yes.parts, no.parts, strict=True)
@@ -307,12 +307,12 @@ def initial(cx: Context, variable: Variable) -> Code:
 
 
 def _made_of(cx: Context, kind: TypeName, value: Braces, line: int) -> Code | None:
-    """`T x = {a, b}`."""
+    """Translates `T x = {a, b}`."""
     return calls.made(cx, kind, _in_order(cx, kind, value), line, listed=not value.parentheses)
 
 
 def _in_order(cx: Context, kind: TypeName, value: Braces) -> tuple[Code, ...]:
-    """The items of a list in the order of the fields of a struct, also where `{.n = 4}` names them."""
+    """Returns the items of a list in the order of the fields of a struct, also where `{.n = 4}` names them."""
     if not any(isinstance(item, Assign) for item in value.items):
         return tuple(expression(cx, item) for item in value.items)
     given = {i.target.name: i.value for i in value.items if isinstance(i, Assign) and isinstance(i.target, Name)}
@@ -325,6 +325,6 @@ def _in_order(cx: Context, kind: TypeName, value: Braces) -> tuple[Code, ...]:
 
 
 def returned(cx: Context, value: Braces, kind: TypeName) -> Code:
-    """`return {a, b};` of a function that returns `kind`: a list for a vector, else a tuple."""
+    """Translates `return {a, b};` of a function that returns `kind`: a list for a vector, else a tuple."""
     items = tuple(expression(cx, i) for i in value.items)
     return calls.made(cx, kind, items, value.line, listed=True) or sequence(items)

@@ -15,7 +15,7 @@ from porter_triton.refusal import Refusal
 
 
 def call(cx: Context, node: Call) -> Code:
-    """The value of a call of what is no name; raises `Refusal` for any but a new object without state."""
+    """Returns the value of a call of something without a name: a new object without state, or raises `Refusal`."""
     kind = _made(node.callee)
     found = member_types.definition(cx, cx.type(kind)) if kind is not None else None
     if found is None:
@@ -37,7 +37,7 @@ def call(cx: Context, node: Call) -> Code:
 
 
 def static(cx: Context, node: Call, callee: Name, arguments: tuple[Code, ...]) -> Code | None:
-    """The value of `Struct<T>::method(arguments)`; None where the source has no such method."""
+    """Returns the value of `Struct<T>::method(arguments)`; None where the source has no such method."""
     owner, _, name = callee.name.rpartition("::")
     found = member_types.definition(cx, cx.type(TypeName(owner, callee.template))) if owner else None
     if found is None:
@@ -54,12 +54,12 @@ def static(cx: Context, node: Call, callee: Name, arguments: tuple[Code, ...]) -
 
 
 def _made(node: Expression) -> TypeName | None:
-    """The class of `F<T>()` or `F<T>{}`."""
+    """Returns the class of `F<T>()` or `F<T>{}`."""
     if isinstance(node, Call) and isinstance(node.callee, Name) and not node.arguments:
         return TypeName(node.callee.name, node.callee.template)
     return node.type if isinstance(node, Braces) and not node.items else None
 
 
 def _as_function(struct: StructTree, method: FunctionTree, name: str) -> FunctionTree:
-    """The method as a function called `name`; the template parameters of its class come before its own."""
+    """Returns the method as a function called `name`; the template parameters of its class come before its own."""
     return replace(method, head=replace(method.head, name=name, template=(*struct.template, *method.head.template)))

@@ -19,7 +19,7 @@ FUNCTION = TypeName("()", pointers=1)  # the type of a pointer to any function
 
 
 def named(cx: Context, node: Name) -> KernelName | None:
-    """The kernel that `kernel<T>` names, its template arguments settled; None for any other name."""
+    """Returns the kernel that `kernel<T>` names, its template arguments settled; None for any other name."""
     meaning = cx.find(node.name)
     if isinstance(meaning, KernelName):
         return meaning
@@ -29,7 +29,7 @@ def named(cx: Context, node: Name) -> KernelName | None:
 
 
 def value(cx: Context, node: Name) -> Code | None:
-    """The kernel that `node` names as a value; None for any other name."""
+    """Returns the kernel that `node` names as a value; None for any other name."""
     held = named(cx, node)
     if held is None:
         return None
@@ -37,13 +37,13 @@ def value(cx: Context, node: Name) -> Code | None:
 
 
 def joined(*values: Code) -> tuple[Name, ...]:
-    """All kernels that one of `values` may name, each once."""
+    """Returns all kernels that one of `values` may name, each once."""
     by_text = {_literal(kernel): kernel for value in values for kernel in value.kernels}
     return tuple(by_text.values())
 
 
 def assigned(cx: Context, name: str, given: Code, line: int) -> None:
-    """The variable `name` may hold what `given` names, too, from here on; raises `Refusal` where it is no kernel's."""
+    """Adds what `given` names to the kernels that `name` may hold; raises `Refusal` if it does not hold kernels."""
     held = cx.find(name)
     if given.kernels and not (isinstance(held, Code) and held.kind is Kind.KERNEL):
         raise Refusal(line, f"'{name}' is given a kernel, which is not followed")
@@ -53,7 +53,7 @@ def assigned(cx: Context, name: str, given: Code, line: int) -> None:
 
 
 def launch_each(cx: Context, node: Launch, held: Code, launch: Callable[[Context, Launch], None]) -> None:
-    """Emit the launch of what `held` names: of one kernel by itself, of several under a condition each."""
+    """Emits the launch of what `held` names: one kernel by itself, several under a condition each."""
     if not held.kernels:
         raise Refusal(node.line, f"which kernel '{node.kernel.name}' is cannot be told")
     if len(held.kernels) == 1 and not held.nullable:
@@ -67,7 +67,7 @@ def launch_each(cx: Context, node: Launch, held: Code, launch: Callable[[Context
 
 
 def _literal(kernel: Name) -> str:
-    """The text that names an instance: the source's own."""
+    """Returns the text that names an instance: the source's own."""
     return f'"{kernel.name}<{", ".join(map(_spelled, kernel.template))}>"' if kernel.template else f'"{kernel.name}"'
 
 

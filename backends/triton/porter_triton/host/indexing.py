@@ -17,14 +17,15 @@ def named(name: str) -> Code | None:
 
 
 def range_of(arguments: tuple[Code, ...]) -> Code:
-    """`Slice(start, stop, step)`."""
+    """Translates `Slice(start, stop, step)`."""
     texts = ["" if argument.kind is Kind.NOTHING else argument.text for argument in arguments]
     return Code(_range(*texts), Kind.OTHER)
 
 
 def method(cx: Context, owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
-    """`x.index(...)`, `x.index_put_(..., values)`, `x.slice(dim, start, end, step)`, `x.transpose_(a, b)`; None for any
-    other method.
+    """Translates `x.index(...)`, `x.index_put_(..., values)`, `x.slice(dim, start, end, step)`, `x.transpose_(a, b)`.
+
+    Returns None for any other method.
     """
     held = owner.within(ATOM)
     if name == "index" and len(arguments) == 1:
@@ -46,7 +47,7 @@ def method(cx: Context, owner: Code, name: str, arguments: tuple[Code, ...], lin
 
 
 def _indices(given: Code, line: int) -> str:
-    """The indices in a list, one for each axis."""
+    """Returns the indices in a list, one for each axis."""
     if given.kind is not Kind.SEQUENCE or not given.parts:
         raise Refusal(line, "which axes are indexed is not known")
     return ", ".join("..." if part.text == '"..."' else part.text for part in given.parts)

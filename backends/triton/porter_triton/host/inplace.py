@@ -13,7 +13,7 @@ from porter_triton.refusal import Refusal
 
 
 def setter(cx: Context, node: Call) -> FunctionTree | None:
-    """The function called, if it sets what it is given by reference; None for any other, and where that is a time."""
+    """Returns the called function, if it sets its references; None for any other, and where it sets a time."""
     if not isinstance(node.callee, Name) or times.told(cx, node) is not None:
         return None
     found = [f for f in cx.unit.named(node.callee.name) if f.head.space != "global" and not f.head.template]
@@ -33,7 +33,7 @@ def _result(function: FunctionTree) -> Expression | None:
 
 
 def call(cx: Context, function: FunctionTree, node: Call) -> Code:
-    """Emit the body of `function`, which sees nothing of its caller but its arguments; returns what it gives."""
+    """Emits the body of `function`, which only sees its arguments; returns its value."""
     given = [expressions.expression(cx, a) for a in node.arguments]
     missing = function.parameters[len(given) :]
     if len(given) > len(function.parameters) or any(p.default is None for p in missing):
@@ -50,9 +50,7 @@ def call(cx: Context, function: FunctionTree, node: Call) -> Code:
 
 
 def _argument(cx: Context, function: FunctionTree, parameter: Parameter, value: Code) -> Code:
-    """Returns what a parameter means in the body: a reference its variable, a value that changes or is long a new
-    one.
-    """
+    """Returns what a parameter is in the body: a reference its variable, a changing or long value a new one."""
     changes = assigned(function.body)[parameter.name]
     if set_by(function, parameter) or (not changes and (value.constant is not None or value.text.isidentifier())):
         return value

@@ -59,7 +59,7 @@ def _of_class(name: TypeName) -> Kind:
 def instance(
     cx: Context, function: FunctionTree, explicit: Template, arguments: tuple[Code, ...], line: int
 ) -> Template:
-    """The template arguments of a call: those given, then those the arguments tell, then the defaults."""
+    """Returns the template arguments of a call: those given, then those the arguments tell, then the defaults."""
     found = [settled(cx, a, line) for a in explicit]
     for parameter in function.head.template[len(found) :]:
         if parameter.kind.endswith("...") or not parameter.name:
@@ -74,7 +74,7 @@ def instance(
 
 
 def settled(cx: Context, argument: TypeName | Expression, line: int) -> TypeName | Expression:
-    """A template argument without names of this function: a type or a constant."""
+    """Returns a template argument without names of this function: a type or a constant."""
     if isinstance(argument, TypeName):
         held = cx.find(argument.name)
         of_function = held is None and not cx.unit.struct(argument.name) and cx.unit.named(argument.name)
@@ -95,9 +95,7 @@ def settled(cx: Context, argument: TypeName | Expression, line: int) -> TypeName
 def _deduced(
     cx: Context, function: FunctionTree, name: str, arguments: tuple[Code, ...]
 ) -> TypeName | Expression | None:
-    """Returns what the template parameter `name` must be for the arguments to fit: the type of one, or an argument
-    of it.
-    """
+    """Returns what the template parameter `name` must be for the arguments to fit: a type, or an argument of it."""
     for parameter, argument in zip(function.parameters, arguments, strict=False):
         if argument.ctype is None:
             continue

@@ -20,7 +20,7 @@ _WHOLE: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def suppose(cx: Context, condition: Expression) -> None:
-    """In the innermost scope `condition` holds: `k == 256`, `p != nullptr`, or several such at once."""
+    """Notes that `condition` holds in the innermost scope: `k == 256`, `p != nullptr`, or several at once."""
     if isinstance(condition, Binary) and condition.operator == "&&":
         suppose(cx, condition.left)
         suppose(cx, condition.right)
@@ -35,7 +35,7 @@ def suppose(cx: Context, condition: Expression) -> None:
 
 
 def equal(cx: Context, subject: Expression, value: Code) -> None:
-    """In the innermost scope the variable `subject`, which nothing sets any more, has this value."""
+    """Notes that the variable `subject`, which is not set any more, has this value in the innermost scope."""
     name = _bare(subject)
     meaning = cx.find(name.name) if isinstance(name, Name) else None
     if not isinstance(name, Name) or not isinstance(meaning, Code) or type(value.constant) is not int:

@@ -39,11 +39,11 @@ class Hosts:
         self.undefined: dict[str, dict[str, int]] = {}  # by C++ name, what it calls that another file defines
 
     def texts(self) -> tuple[str, ...]:
-        """All that were translated; a function stands before those that call it."""
+        """Returns all that were translated; a function stands before those that call it."""
         return tuple(self._texts)
 
     def named(self, name: str, template: tuple[TypeName | Expression, ...] = ()) -> str:
-        """The Python name of the host function `name`, plain or qualified; raises `Refusal`."""
+        """Returns the Python name of the host function `name`, plain or qualified; raises `Refusal`."""
         found = [f for f in self._unit.named(name) if f.head.space in ("host", "host device")]
         if not found:
             raise Refusal(0, f"the source defines no host function '{name}'")
@@ -52,7 +52,7 @@ class Hosts:
         return self.python_name((fitting or found)[-1], template)
 
     def python_name(self, function: FunctionTree, template: Template, given: Given = ()) -> str:
-        """The Python name of an instance of `function`, translated on demand; raises `Refusal`.
+        """Returns the Python name of an instance of `function`, translated on demand; raises `Refusal`.
 
         `given` are the kernels that each of its arguments may name.
         """
@@ -66,23 +66,23 @@ class Hosts:
         return found
 
     def named_type(self, cx: Context, name: TypeName) -> TypeName | None:
-        """The type that a template of the source or the standard library names; None for any other."""
+        """Returns the type that a template of the source or the standard library names; None for any other."""
         return member_types.named(cx, name)
 
     def constants(self, kernel: FunctionTree, lowered: LoweredKernel) -> dict[str, str]:
-        """The tensors for the `__constant__` variables of a kernel that no host function launches."""
+        """Returns the tensors for the `__constant__` variables of a kernel that no host function launches."""
         cx = Context(self._unit, self._kernels, kernel, self._taken, self)
         cx.tensor = next((p.name for p in lowered.parameters if p.kind is ParameterKind.POINTER), "")
         return constants.given(cx, lowered, kernel.head.header.line)
 
     def keep(self, name: str, text: str) -> None:
-        """Put a function before the launchers that call it; raises `Refusal` where the source has one of its name."""
+        """Puts a function before the launchers that call it; raises `Refusal` where the source has one of that name."""
         if name in self._taken:
             raise Refusal(0, f"'{name}' is a function of the source")
         self._texts.setdefault(text, name)
 
     def kernels_of(self, python_name: str) -> tuple[Name, ...]:
-        """The kernels that a function of the module may return."""
+        """Returns the kernels that a function of the module may return."""
         return self._gives.get(python_name, ())
 
     def _translate(self, function: FunctionTree, template: Template, given: Given, name: str) -> str | Refusal:
@@ -108,7 +108,7 @@ class Hosts:
     def _parts(
         self, function: FunctionTree, template: Template, given: Given
     ) -> tuple[list[str], list[str], tuple[Name, ...]]:
-        """The parameters, the lines of the body, and the kernels that it may return."""
+        """Returns the parameters, the lines of the body, and the kernels that it may return."""
         cx = Context(self._unit, self._kernels, function, self._taken, self)
         for parameter, argument in zip(function.head.template, template, strict=False):
             cx.bind(parameter.name, _bound(cx, argument))
@@ -129,7 +129,7 @@ class Hosts:
         return parameters, [*self._origin(function), *lines], tuple(dict.fromkeys(cx.gives))
 
     def _origin(self, function: FunctionTree) -> list[str]:
-        """A comment with the lines of the source, for a function that is not a header's."""
+        """Returns a comment with the lines of the source, for a function that is not a header's."""
         span, source = function.head.span, self._program.source
         if not any(f.name == function.head.name and f.span == span for f in self._program.host_functions):
             return []
@@ -143,7 +143,7 @@ def _bound(cx: Context, argument: TypeName | Expression) -> Code | TypeName:
 
 
 def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) -> str:
-    """Bind a parameter, `nullable` if the source passes it a null pointer; its text in the head, with its default.
+    """Binds a parameter, `nullable` if the source passes it a null pointer; returns its text, with its default.
 
     A struct has a parameter for each of its fields.
     """
@@ -173,7 +173,7 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
 
 
 def _extents(cx: Context, parameter: Parameter, name: str) -> str:
-    """The parameters for the extents of a `dim3`, one for each axis, with their defaults."""
+    """Returns the parameters for the extents of a `dim3`, one for each axis, with their defaults."""
     parts = tuple(Code(cx.python_name(f"{name}_{axis}"), Kind.INT) for axis in "xyz")
     cx.bind(parameter.name, Code("", Kind.DIM3, parts=parts))
     if parameter.default is None:
@@ -188,7 +188,7 @@ def _is_object(cx: Context, parameter: Parameter) -> bool:
 
 
 def _expect_null(cx: Context, name: str) -> None:
-    """Emit the exception for an object of a class, which Python has no counterpart of, unless it is null."""
+    """Emits the exception for an object of a class, which Python has no counterpart of, unless it is null."""
     with cx.suite(f"if {name} is not None:"):
         cx.emit(f'raise NotImplementedError("{name} has no counterpart here: only None can be given")')
 
@@ -202,7 +202,7 @@ def _record_of(cx: Context, name: str, kind: TypeName) -> Code | None:
 
 
 def _field(cx: Context, name: str, kind: TypeName, extents: tuple[int, ...]) -> Code:
-    """A field by name; an array is a sequence of its elements, each a parameter. What it refers to is no part of it."""
+    """Returns a field by name; an array is a sequence of elements, each a parameter. References are left out."""
     if extents:
         parts = tuple(_field(cx, f"{name}_{i}", kind, extents[1:]) for i in range(extents[0]))
         return sequence(parts).typed(TypeName("std::array", (kind,)))
@@ -211,7 +211,7 @@ def _field(cx: Context, name: str, kind: TypeName, extents: tuple[int, ...]) -> 
 
 
 def _one_by_one(cx: Context, held: Code, default: Expression | None) -> str:
-    """The parameters for the fields of a struct, with their defaults."""
+    """Returns the parameters for the fields of a struct, with their defaults."""
     parts = list(records.leaves(held))
     cx.tensor = cx.tensor or next((part.text for part in parts if part.kind is Kind.POINTER), "")
     if default is None:

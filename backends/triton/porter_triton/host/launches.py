@@ -63,31 +63,31 @@ def _completed(cx: Context, tree: FunctionTree, arguments: tuple[Code, ...]) -> 
 
 
 def _constants(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, Given]:
-    """The tensors for the `__constant__` variables of the kernel."""
+    """Returns the tensors for the `__constant__` variables of the kernel."""
     return {name: Given(text) for name, text in constants.given(cx, kernel, line).items()}
 
 
 def _given(code: Code) -> Given:
-    """A number as it is where that is known, else as it is written."""
+    """Returns a number as it is where that is known, else as it is written."""
     return number(int(code.constant)) if code.constant is not None else Given(code.text, code.binds == ATOM)
 
 
 def _passed(tree: FunctionTree, arguments: tuple[Code, ...], line: int) -> dict[str, Given]:
-    """The arguments by the names of the kernel's parameters."""
+    """Returns the arguments by the names of the kernel's parameters."""
     if len(arguments) > len(tree.parameters):
         raise Refusal(line, f"'{tree.head.name}' does not take {len(arguments)} arguments")
     return _texts({p.name: a for p, a in zip(tree.parameters, arguments, strict=False)})
 
 
 def _same(tree: FunctionTree, arguments: tuple[Code, ...]) -> tuple[tuple[str, str], ...]:
-    """Each parameter that is given the memory of an earlier one, and the first that is."""
+    """Returns each parameter that is given the memory of an earlier one, and the first that is."""
     first: dict[str, str] = {}
     pointers = [(p.name, a.text) for p, a in zip(tree.parameters, arguments, strict=False) if a.kind is Kind.POINTER]
     return tuple((name, held) for name, text in pointers if (held := first.setdefault(text, name)) != name)
 
 
 def _meant(cx: Context, node: Launch, arguments: tuple[Code, ...]) -> FunctionTree:
-    """The kernel launched; of several the one that takes these arguments, if only one does."""
+    """Returns the kernel launched; of several the one that takes these arguments, if only one does."""
     named = cx.kernels.overloads(node.kernel.name)
     plain = [f for f in named if not f.arguments] or named
     fitting = [f for f in plain if overloads.fits(cx, f, arguments)] if len(plain) > 1 else plain
@@ -109,7 +109,7 @@ def _enabled(cx: Context, kernel: FunctionTree, node: Launch, arguments: tuple[C
 
 
 def extents(value: Code) -> tuple[Code, Code, Code]:
-    """The three extents of a grid or block: a `dim3`, or a number for the first."""
+    """Returns the three extents of a grid or block: a `dim3`, or a number for the first."""
     if value.kind is Kind.DIM3:
         x, y, z = value.parts
         return x, y, z
@@ -135,7 +135,7 @@ def _whole(code: Code) -> int | None:
 
 
 def _three(codes: tuple[Code, Code, Code]) -> tuple[Given, Given, Given]:
-    """The extents of a grid or block."""
+    """Returns the extents of a grid or block."""
     x, y, z = map(_given, codes)
     return x, y, z
 
@@ -154,6 +154,6 @@ def _texts(passed: dict[str, Code]) -> dict[str, Given]:
 
 
 def _device(cx: Context, arguments: tuple[Code, ...]) -> str:
-    """A tensor where scratch buffers are made: one that the kernel is given."""
+    """Returns a tensor where scratch buffers are made: one that the kernel is given."""
     given = [a.text for a in arguments if a.kind is Kind.POINTER and a.text.isidentifier()]
     return given[0] if given else cx.tensor or "None"

@@ -13,7 +13,7 @@ _POINTER = 8, 8
 
 
 def size_of(cx: Context, kind: TypeName, line: int) -> int:
-    """`sizeof`."""
+    """Returns `sizeof`."""
     return _layout(cx, kind, line)[0]
 
 

@@ -11,7 +11,7 @@ from porter_triton.host.scope import Context
 
 
 def listed(cx: Context, body: Block, counter: str, end: Code) -> dict[str, Code]:
-    """The pointers that `body` reads at `counter` and nowhere else, as lists of their first `end` elements.
+    """Returns the pointers that `body` reads at `counter` and nowhere else, as lists of their first `end` elements.
 
     An element of a tensor takes a call each, and on the device a wait. Nothing else may be done to memory in `body`.
     """

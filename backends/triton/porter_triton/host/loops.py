@@ -57,7 +57,7 @@ def counted(cx: Context, node: For) -> None:
 
 
 def _count(node: For) -> Count | None:
-    """The loop as a count; None where its variable or bound changes in the body."""
+    """Returns the loop as a count; None where its variable or bound changes in the body."""
     if len(node.start) != 1 or not isinstance(node.start[0], Declare) or len(node.start[0].variables) != 1:
         return None
     variable = node.start[0].variables[0]
@@ -76,7 +76,7 @@ def _count(node: For) -> Count | None:
 
 
 def _step(node: Expression | None, name: str) -> tuple[Expression, bool] | None:
-    """By how much the loop's variable changes, and whether downwards."""
+    """Returns by how much the loop's variable changes, and whether it decreases."""
     if isinstance(node, Update) and isinstance(node.operand, Name) and node.operand.name == name:
         return Literal(1, "int", node.line), node.operator == "--"
     if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.name == name:
@@ -85,7 +85,7 @@ def _step(node: Expression | None, name: str) -> tuple[Expression, bool] | None:
 
 
 def _names(node: Expression) -> set[str]:
-    """The variables an expression reads, as far as it is made of operators."""
+    """Returns the variables an expression reads, as far as it is made of operators."""
     match node:
         case Name():
             return {node.name}
@@ -99,7 +99,7 @@ def _names(node: Expression) -> set[str]:
 
 
 def _range(cx: Context, count: Count) -> tuple[Code, Code, Code]:
-    """The first number, the one behind the last, and the step."""
+    """Returns the first number, the one behind the last, and the step."""
     first, end, step = (expressions.expression(cx, e) for e in (count.first, count.end, count.step))
     beyond = count.comparison in ("<=", ">=")
     if beyond and end.constant is not None:
@@ -132,7 +132,7 @@ def _general(cx: Context, node: For) -> None:
 
 
 def _body(cx: Context, body: Block, step: Expression | None = None) -> None:
-    """The body of a loop, of which each turn ends with `step`."""
+    """Translates the body of a loop, in which each turn ends with `step`."""
     cx.steps.append(step)
     statements.block(cx, body)
     cx.steps.pop()
@@ -143,7 +143,7 @@ def _declared(body: Block) -> set[str]:
 
 
 def each(cx: Context, node: ForEach) -> None:
-    """`for (auto& x : xs)`."""
+    """Translates `for (auto& x : xs)`."""
     over = expressions.expression(cx, node.range)
     with cx.scope():
         name = cx.python_name(node.variable.name)

@@ -45,21 +45,19 @@ def matched(
 
 
 def equal(one: object, other: object) -> bool:
-    """Returns whether two template arguments are the same type or number; what PyTorch calls a half is no other
-    half.
-    """
+    """Returns whether two template arguments are the same type or number; PyTorch's half is a type of its own."""
     return one == other and owner(other) in ("", owner(one))
 
 
 def owner(argument: object) -> str:
-    """Whose a type is; empty for CUDA's own, and for one of which nobody said."""
+    """Returns the owner of a type; empty for CUDA's own types, and where nobody said."""
     while isinstance(argument, Pointer | Array):
         argument = argument.element
     return argument.owner if isinstance(argument, Arithmetic) else ""
 
 
 def names_in(pattern: object) -> frozenset[str]:
-    """The names in a template argument as written."""
+    """Returns the names in a template argument as written."""
     if isinstance(pattern, TypeName | Name):
         inner = pattern.arguments if isinstance(pattern, TypeName) else pattern.template
         return frozenset((pattern.name,)).union(*map(names_in, inner))
@@ -78,7 +76,7 @@ class Patterns:
 
 
 def most_specialised(candidates: Sequence[tuple[_Thing, Patterns]]) -> _Thing | None:
-    """Of those that fit one and the same the one that all others cover; None where none is. Of equal ones the first."""
+    """Returns the pattern that all others cover, among those that fit; None if there is none, the first of equals."""
     for one, own in candidates:
         if all(_cover(other, own) for _, other in candidates):
             return one
@@ -109,7 +107,7 @@ def _covered(
 
 
 def spelled(node: object) -> str:
-    """A template argument as text without its place."""
+    """Returns a template argument as text without its place."""
     if isinstance(node, TypeName):
         inner = f"<{','.join(map(spelled, node.arguments))}>" if node.arguments else ""
         return f"{unqualified(node.name)}{inner}{'*' * node.pointers}"

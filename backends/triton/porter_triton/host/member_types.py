@@ -18,7 +18,7 @@ _CHOICES = ("std::conditional::type", "std::conditional_t")
 
 
 def named(cx: Context, name: TypeName) -> TypeName | None:
-    """Returns what the type `name` is by its definition; None for one that is no member, alias template or choice."""
+    """Returns the type `name` by its definition; None if it is no member, alias template or choice."""
     if name.name in _CHOICES and len(name.arguments) == 3:
         return _chosen(cx, name)
     for alias in reversed(cx.unit.aliases):
@@ -34,7 +34,7 @@ def named(cx: Context, name: TypeName) -> TypeName | None:
 
 
 def _chosen(cx: Context, name: TypeName) -> TypeName | None:
-    """`std::conditional<test, A, B>`."""
+    """Returns the type of `std::conditional<test, A, B>`."""
     test, yes, no = name.arguments
     asked = expressions.expression(cx, test).constant if not isinstance(test, TypeName) else _value(cx, test)
     chosen = no if not asked else yes
@@ -42,7 +42,7 @@ def _chosen(cx: Context, name: TypeName) -> TypeName | None:
 
 
 def _value(cx: Context, name: TypeName) -> float | None:
-    """The number that a template parameter or enumerator is, which reads as a type where it is an argument."""
+    """Returns the number of a template parameter or enumerator, which reads as a type where it is an argument."""
     meaning = cx.find(name.name)
     if meaning is None and not cx.unit.variables_named(name.name, cx.function.head.scope):
         return None
@@ -97,7 +97,7 @@ def _match(cx: Context, struct: StructTree, given: Sequence[TypeName | Expressio
 
 
 def _meaning(cx: Context, argument: TypeName | Expression) -> object:
-    """A template argument as what can be compared: a type of the lowering, a name of another, or a number."""
+    """Returns a template argument in a form that can be compared: a type, the name of another one, or a number."""
     if not isinstance(argument, TypeName):
         return expressions.expression(cx, argument).constant
     found: Type | None = cx.built_in(TypeName(argument.name, argument.arguments))
@@ -112,7 +112,7 @@ def _meaning(cx: Context, argument: TypeName | Expression) -> object:
 
 
 def _written(meaning: object) -> TypeName | Expression:
-    """A template argument as the source would write it."""
+    """Returns a template argument as the source would write it."""
     if isinstance(meaning, Pointer):
         inner = _written(meaning.element)
         assert isinstance(inner, TypeName)

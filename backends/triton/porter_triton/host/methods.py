@@ -16,7 +16,7 @@ _OF_DEVICE = {"is_cuda": True, "is_cpu": False}
 
 
 def member(cx: Context, node: Member) -> Code:
-    """`owner.name` where it is no call."""
+    """Translates `owner.name` where it is not a call."""
     owner = expressions.expression(cx, node.owner)
     if owner.kind is Kind.DIM3 and node.name in ("x", "y", "z"):
         return owner.parts["xyz".index(node.name)]
@@ -30,7 +30,7 @@ def member(cx: Context, node: Member) -> Code:
 
 
 def record_field(owner: Code, name: str, line: int) -> Code:
-    """The variable behind a field of a struct."""
+    """Returns the variable behind a field of a struct."""
     if name in owner.names:
         return owner.parts[owner.names.index(name)]
     raise Refusal(line, f"the member '{name}' is not known")
@@ -49,7 +49,7 @@ def device_property(cx: Context, name: str, line: int) -> Code:
 
 
 def method(cx: Context, node: Call, callee: Member) -> Code:
-    """`owner.name(arguments)`."""
+    """Translates `owner.name(arguments)`."""
     owner = expressions.expression(cx, callee.owner)
     if callee.name in _OF_DEVICE:
         return truth(_OF_DEVICE[callee.name])
@@ -98,7 +98,7 @@ def data(cx: Context, owner: Code, callee: Member) -> Code:
 
 
 def _of_options(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
-    """A method of options, or of a dtype or device."""
+    """Returns a method of options, or of a dtype or device."""
     if owner.kind is Kind.OPTIONS:
         return _option(owner, name, arguments, line)
     if owner.kind is Kind.DTYPE and name in ("scalarType", "toScalarType"):
@@ -136,7 +136,7 @@ def _item(cx: Context, owner: Code, callee: Member) -> Code:
 
 
 def _of_scalar(cx: Context, owner: Code, callee: Member) -> Code:
-    """The number that a `Scalar`, such as `x.item()`, holds."""
+    """Returns the number that a `Scalar`, such as `x.item()`, holds."""
     inner = callee.template[0] if callee.template else TypeName(_OF_SCALAR.get(callee.name, ""))
     ctype = cx.type(inner) if isinstance(inner, TypeName) else None
     wanted = cx.built_in(ctype) if ctype is not None else None
@@ -167,7 +167,7 @@ def _of_tensor(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -
 
 
 def spread(argument: Code) -> str:
-    """An argument of a PyTorch function; options are the keywords they stand for."""
+    """Returns an argument of a PyTorch function; options are the keywords they stand for."""
     if argument.kind is Kind.OPTIONS:
         return ", ".join(keywords(argument))
     return argument.text

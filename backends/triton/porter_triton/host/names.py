@@ -47,7 +47,7 @@ def name(cx: Context, node: Name) -> Code:
 
 
 def failure(node: Expression) -> str:
-    """The name of an error code of CUDA's that is no success; else empty."""
+    """Returns the name of one of CUDA's error codes, except success; else empty."""
     named = isinstance(node, Name) and re.fullmatch(r"(?:::)?cudaError[A-Z]\w*", node.name)
     return node.name if isinstance(node, Name) and named else ""
 
@@ -64,7 +64,7 @@ def _predefined(cx: Context, node: Name) -> Code | None:
 
 
 def _number(name: str) -> Code | None:
-    """The value of a number that a header defines, such as `FLT_MAX`; None for any other name, and for null."""
+    """Returns the value of a number that a header defines, such as `FLT_MAX`; None for any other name, and for null."""
     found = predefined.constant(name)
     if found is None or name in ("true", "false", "NULL"):
         return None
@@ -77,7 +77,7 @@ def _number(name: str) -> Code | None:
 
 
 def _of_device(cx: Context, node: Name) -> Code | None:
-    """The properties of the device; for a variable of the file that only ever gets one of them, that."""
+    """Returns the properties of the device, also for a variable of the file that only ever gets them."""
     declared = [v for v in cx.unit.variables if v.name == node.name]
     if not declared:
         return None
@@ -116,7 +116,7 @@ def _of_torch(cx: Context, name: str) -> Code | None:
 
 
 def _constant(cx: Context, node: Name) -> Code | None:
-    """The value of a constant of file scope, or of `std::is_same_v<A, B>`."""
+    """Returns the value of a constant of file scope, or of `std::is_same_v<A, B>`."""
     if node.name in ("std::is_same::value", "std::is_same_v") and len(node.template) == 2:
         first, second = (cx.type(t) if isinstance(t, TypeName) else t for t in node.template)
         same = isinstance(first, TypeName) and isinstance(second, TypeName)
@@ -137,7 +137,7 @@ def _constant(cx: Context, node: Name) -> Code | None:
 
 
 def _constants(cx: Context, array: Variable) -> Code | None:
-    """The numbers of a constant array of file scope that names them all; None for any other."""
+    """Returns the numbers of a constant array of file scope that names them all; None for any other."""
     value = array.value
     if not isinstance(value, Braces) or len(array.extents) > 1:
         return None
@@ -150,7 +150,7 @@ def _constants(cx: Context, array: Variable) -> Code | None:
 
 
 def _static_member(cx: Context, node: Name) -> Code | None:
-    """The value of `T::size`, its template parameters those of `T`."""
+    """Returns the value of `T::size`, its template parameters those of `T`."""
     owner, _, name = node.name.rpartition("::")
     if not owner:
         return None

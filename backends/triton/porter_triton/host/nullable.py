@@ -31,7 +31,7 @@ _NULLS = ("nullptr", "NULL")
 
 
 def nullable_parameters(unit: Unit) -> frozenset[Place]:
-    """Name of the function and position of each parameter that it asks about, or that a call has a null pointer for."""
+    """Returns function name and position of each parameter that is compared with null, or gets null in a call."""
     functions = [f for f in unit.functions if "host" in f.head.space]
     names = {f.head.name for f in functions}
     calls = [(f, c) for f in functions for c in walk(f.body) if isinstance(c, Call) and _callee(c) in names]
@@ -46,9 +46,9 @@ def nullable_parameters(unit: Unit) -> frozenset[Place]:
 
 
 def objects(function: FunctionTree) -> frozenset[str]:
-    """The pointer parameters that `function` asks whether they are null, and otherwise only calls members of.
+    """Returns the pointer parameters that `function` compares with null, and otherwise only calls members of.
 
-    Nothing comes of such an object but what it does itself: a recorder of launches, a profiler.
+    Such an object only acts by itself: a recorder of launches, a profiler.
     """
     nodes = list(walk(function.body))
     asked = [
@@ -66,7 +66,7 @@ def objects(function: FunctionTree) -> frozenset[str]:
 
 
 def given(condition: Expression) -> Expression:
-    """Returns what is no null pointer where `condition` holds: p of `p != nullptr`; else the condition itself."""
+    """Returns the pointer that is not null where `condition` holds, p for `p != nullptr`; else the condition."""
     is_comparison = isinstance(condition, Binary) and condition.operator == "!="
     return next(_compared(condition), condition) if is_comparison else condition
 
@@ -83,7 +83,7 @@ def _is_null(node: Expression) -> bool:
 
 
 def _own(caller: FunctionTree, node: Expression) -> set[Place]:
-    """The parameter of `caller` that is handed on."""
+    """Returns the parameter of `caller` that is handed on."""
     names = [p.name if p.type.pointers else "" for p in caller.parameters]
     return {(caller.head.name, names.index(node.name))} if isinstance(node, Name) and node.name in names else set()
 

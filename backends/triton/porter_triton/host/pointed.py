@@ -25,7 +25,7 @@ def with_references(unit: Unit) -> Unit:
 
 
 def _places(unit: Unit) -> _Places:
-    """The parameters that only ever lead to one variable of a caller."""
+    """Returns the parameters that only ever lead to one variable of a caller."""
     counted = Counter(f.head.name for f in unit.functions)
     own = {f.head.name: f for f in unit.functions if f.head.space == "host" and counted[f.head.name] == 1}
     calls: dict[str, list[Call]] = defaultdict(list)
@@ -38,7 +38,7 @@ def _places(unit: Unit) -> _Places:
 
 
 def _of(function: FunctionTree, calls: list[Call]) -> frozenset[int]:
-    """The positions of the parameters of `function` that are no arrays, and that all calls give an address."""
+    """Returns the positions of the parameters of `function` that are not arrays, and get an address in all calls."""
     moved = frozenset(name for node in walk(function.body) for name in _moved(node))
     return frozenset(
         i
@@ -50,7 +50,7 @@ def _of(function: FunctionTree, calls: list[Call]) -> frozenset[int]:
 
 
 def _moved(node: object) -> tuple[str, ...]:
-    """The pointers that `node` lets lead elsewhere, or asks for an element."""
+    """Returns the pointers that `node` lets lead elsewhere, or asks for an element."""
     place: Expression | None = None
     match node:
         case Assign(target=place) | Update(operand=place) | Subscript(owner=place) | Unary(operator="&", operand=place):

@@ -11,7 +11,7 @@ from porter_triton.host.scope import Context
 
 
 def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:
-    """`(T)value`."""
+    """Translates `(T)value`."""
     kind = cx.type(target)
     if kind.pointers or value.kind is Kind.NOTHING:
         return _pointer_cast(cx, kind, value, line)
@@ -35,7 +35,7 @@ def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:
 
 
 def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
-    """A pointer as one to another type: a view where the elements are of another dtype."""
+    """Returns a pointer as one to another type: a view where the elements have another dtype."""
     if value.ctype is None or value.kind is not Kind.POINTER:
         return value.typed(kind) if value.kind is Kind.TENSOR else value
     if kind.name == "__nv_fp8_storage_t" and kind.pointers == 1:  # a tensor of 8-bit floats, whose bytes are asked for
@@ -58,12 +58,12 @@ def _moved_as(cx: Context, kind: TypeName) -> str:
 
 
 def flat(cx: Context, pointer: Code) -> str:
-    """The tensor that `pointer` is, as a row of elements."""
+    """Returns the tensor that `pointer` is, as a row of elements."""
     return pointer.text if pointer.text.endswith("]") or pointer.text in cx.lengths else f"{pointer.text}.view(-1)"
 
 
 def part(begin: Code | None = None, end: Code | None = None) -> str:
-    """`[begin:]` or `[:end]`, blanks beside the colon where the bound is no plain name or number."""
+    """Returns `[begin:]` or `[:end]`, with blanks beside the colon unless the bound is a plain name or number."""
     first, last = begin.text if begin else "", end.text if end else ""
     plain = all(not text or text.isidentifier() or text.isdecimal() for text in (first, last))
     return f"[{first}:{last}]" if plain else f"[{first} : {last}]".replace("[ :", "[:").replace(": ]", ":]")

@@ -13,7 +13,7 @@ from porter_triton.refusal import Refusal
 
 
 def fields(cx: Context, kind: TypeName) -> tuple[Variable, ...]:
-    """The fields of a struct of the source or a vector; none of any other type."""
+    """Returns the fields of a struct of the source or a vector; none of any other type."""
     if kind.pointers:
         return ()
     if structs := cx.unit.struct(kind.name):
@@ -25,7 +25,7 @@ def fields(cx: Context, kind: TypeName) -> tuple[Variable, ...]:
 
 
 def extents(cx: Context, field: Variable) -> tuple[int, ...]:
-    """The extents of an array among the fields; none where the field is no array."""
+    """Returns the extents of an array among the fields; none where the field is no array."""
     found = [expressions.expression(cx, e).constant if e is not None else None for e in field.extents]
     if not all(isinstance(extent, int) for extent in found):
         raise Refusal(field.line, f"the size of the array '{field.name}' is not known")
@@ -33,7 +33,7 @@ def extents(cx: Context, field: Variable) -> tuple[int, ...]:
 
 
 def leaves(code: Code) -> Iterator[Code]:
-    """The fields of a struct, those of structs within it too; any other value itself."""
+    """Yields the fields of a struct, those of structs within it too; any other value itself."""
     if code.kind in (Kind.RECORD, Kind.SEQUENCE) and code.parts:
         for part in code.parts:
             yield from leaves(part)

@@ -36,7 +36,7 @@ def is_memory_call(node: Call) -> bool:
 
 
 def memory_call(cx: Context, node: Call) -> bool:
-    """Emit a call that allocates, fills or copies memory; False for any other call."""
+    """Emits a call that allocates, fills or copies memory; False for any other call."""
     name = node.callee.name if isinstance(node.callee, Name) else ""
     method = node.callee.name if isinstance(node.callee, Member) else ""
     if method == "DeviceFree" or device_wide.cub_call(cx, node):
@@ -150,7 +150,7 @@ def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:
 
 
 def _width(cx: Context, item: TypeName) -> int:
-    """The bytes of an element of the tensor for an array of `item`: of a vector type one component's."""
+    """Returns the element bytes of the tensor for an array of `item`: for a vector type those of one component."""
     names = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4, "float16": 2, "bfloat16": 2}
     return names.get(cx.dtype(item, 0), 1 if "8" in cx.dtype(item, 0) or cx.dtype(item, 0) == "bool" else 2)
 
@@ -216,7 +216,7 @@ def _copy_list(cx: Context, node: Call, target: Code, source: Code) -> None:
 
 
 def _address(cx: Context, node: Expression) -> Code | None:
-    """The number whose address `node` is; None for a pointer."""
+    """Returns the number whose address `node` is; None for a pointer."""
     while isinstance(node, Cast):
         node = node.operand
     if not isinstance(node, Unary) or node.operator != "&" or not isinstance(node.operand, Name):
@@ -259,7 +259,7 @@ def _ask(cx: Context, node: Call, name: str) -> None:
 
 
 def _launch(cx: Context, node: Call) -> None:
-    """`cudaLaunchKernel((void*)kernel, grid, block, arguments, shared_bytes, stream)`."""
+    """Translates `cudaLaunchKernel((void*)kernel, grid, block, arguments, shared_bytes, stream)`."""
     kernel, grid, block, passed, *rest = node.arguments
     while isinstance(kernel, Cast) or (isinstance(kernel, Unary) and kernel.operator == "&"):
         kernel = kernel.operand
@@ -271,7 +271,7 @@ def _launch(cx: Context, node: Call) -> None:
 
 
 def _time(cx: Context, node: Call) -> None:
-    """The milliseconds between two events, of which a port knows nothing, to a variable."""
+    """Sets a variable to the milliseconds between two events, which a port does not know."""
     target = _address(cx, node.arguments[0])
     if target is not None:
         cx.changed(target.text)

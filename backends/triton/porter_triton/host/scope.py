@@ -61,22 +61,22 @@ class Callees(Protocol):
     """The other host functions of the module, and what its templates name."""
 
     def python_name(self, function: FunctionTree, template: Template, given: Given = ()) -> str:
-        """The Python name of an instance of `function`, translated on demand; raises `Refusal`.
+        """Returns the Python name of an instance of `function`, translated on demand; raises `Refusal`.
 
         `given` are the kernels that each of its arguments may name.
         """
         ...
 
     def kernels_of(self, python_name: str) -> tuple[Name, ...]:
-        """The kernels that a function of the module may return."""
+        """Returns the kernels that a function of the module may return."""
         ...
 
     def named_type(self, cx: Context, name: TypeName) -> TypeName | None:
-        """The type that a template of the source or the standard library names; None for any other."""
+        """Returns the type that a template of the source or the standard library names; None for any other."""
         ...
 
     def keep(self, name: str, text: str) -> None:
-        """Put a function of no source before the launchers that call it; raises `Refusal` where its name is taken."""
+        """Puts a function that is not the source's before the launchers; raises `Refusal` where its name is taken."""
         ...
 
 
@@ -178,7 +178,7 @@ class Context:
 
     @contextmanager
     def aside(self) -> Iterator[list[Line | Suite]]:
-        """Statements that nobody gets yet: after the `with`, refused or not, all else is as before."""
+        """Collects statements that nobody gets yet: after the `with`, refused or not, all else is as before."""
         kept = self.body, self.depth, self.inlined, list(self.blocks), dict(self.changes), dict(self.lengths)
         known = self.dtypes
         self.body, self.depth, self.dtypes = [], self.depth + 1, known.inside()
@@ -191,7 +191,7 @@ class Context:
             self.dtypes = known
 
     def settle(self, name: str, constant: float) -> None:
-        """Note the value of a variable from its last assignment on, where that is sure to be reached."""
+        """Notes the value of a variable from its last assignment on, where that is sure to be reached."""
         meaning = self.find(name)
         if self.depth or not isinstance(meaning, Code) or not self.is_steady(meaning.text):
             return
@@ -200,7 +200,7 @@ class Context:
                 scope[name] = replace(meaning, constant=constant)
 
     def emit(self, text: str, defines: str = "") -> None:
-        """Add a statement; `defines` is the variable it sets, if that is all it does."""
+        """Adds a statement; `defines` is the variable it sets, if that is all it does."""
         self.check_dtypes()
         self.dtypes.emitted(text, self.is_steady)
         called = set(re.findall(r"(\w+)\(", text))
@@ -208,7 +208,7 @@ class Context:
         self.body.append(Line(text, defines if pure else ""))
 
     def check_dtypes(self, before: Suite | None = None) -> None:
-        """Emit the checks of tensors whose data was asked for; `before` comes next, perhaps as an `elif`."""
+        """Emits the checks of tensors whose data was asked for; `before` comes next, perhaps as an `elif`."""
         at = len(self.body)
         while before is not None and before.follows and at:
             at -= 1
@@ -238,7 +238,7 @@ class Context:
         return self._assigned[name]
 
     def changes_of_axis(self, name: str, axis: str) -> int:
-        """As `changes_of`, for one extent of a `dim3`."""
+        """Returns what `changes_of` does, for one extent of a `dim3`."""
         counts = self._assigned
         return counts[name] - sum(counts[f"{name}.{other}"] for other in "xyz" if other != axis)
 
@@ -294,7 +294,7 @@ class Context:
         return None
 
     def dtype(self, name: TypeName, line: int) -> str:
-        """The torch dtype of the elements of a pointer to `name`, the pointer's own stars aside."""
+        """Returns the torch dtype of the elements of a pointer to `name`, the pointer's own stars aside."""
         number = self._number_of(TypeName(name.name, name.arguments))
         if number is None:
             raise Refusal(line, f"torch has no dtype for '{name.name}'")
@@ -316,7 +316,7 @@ class Context:
 
 
 def plain(name: str) -> str:
-    """A name without the namespaces of C++ and PyTorch."""
+    """Returns a name without the namespaces of C++ and PyTorch."""
     for prefix in _UNQUALIFIED:
         name = name.removeprefix(prefix)
     return name

@@ -60,8 +60,9 @@ _PRINTS = ("printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush")
 
 
 def block(cx: Context, node: Block, value: Expression | None = None) -> Code:
-    """The statements of a block in a scope of its own; what stands behind a `return` never runs. Returns `value` as it
-    is behind them, under a name unless it is a constant; success where there is none.
+    """Emits the statements of a block in a scope of its own; what stands behind a `return` never runs.
+
+    Returns `value` as it is behind them, under a name unless it is a constant; success where there is none.
     """
     cx.blocks.append(node)
     with cx.scope():
@@ -85,7 +86,7 @@ def _held(cx: Context, given: Code) -> Code:
 
 
 def inlined(cx: Context, body: Block, value: Expression | None = None) -> Code:
-    """The body of a lambda in the place of its call; returns `value`, what it gives."""
+    """Puts the body of a lambda in place of its call; returns `value`, its result."""
     if line := returns_early(body):
         raise Refusal(line, "a lambda that returns early has no counterpart in place")
     cx.inlined += 1
@@ -95,7 +96,7 @@ def inlined(cx: Context, body: Block, value: Expression | None = None) -> Code:
 
 
 def statement(cx: Context, node: Statement) -> None:
-    """Emit the Python for `node`; raises `Refusal`."""
+    """Emits the Python for `node`; raises `Refusal`."""
     match node:
         case Block():
             block(cx, node)
@@ -139,7 +140,7 @@ def _simple(cx: Context, node: Statement) -> None:
 
 
 def _step_ahead(cx: Context) -> None:
-    """Emits the step of the loop ahead of a `continue`; what it sets counts as still to be set at the end of a turn."""
+    """Emits the loop's step before a `continue`; its variables still count as set at the end of a turn."""
     if cx.steps and (step := cx.steps[-1]) is not None:
         to_come = dict(cx.changes)
         evaluate(cx, step)

@@ -1,4 +1,4 @@
-"""Python statements as a tree, what nobody reads left out, laid out in lines."""
+"""Holds Python statements as a tree, drops those without a reader, and lays the rest out in lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Suite:
 
 
 def pruned(body: list[Line | Suite], result: frozenset[str] = frozenset()) -> list[Line | Suite]:
-    """`body` without variables nobody reads and suites with nothing in them."""
+    """Returns `body` without variables that nobody reads, and without empty suites."""
     while True:
         read = words_read(body) | result
         shorter = _without(body, read)
@@ -41,7 +41,7 @@ def pruned(body: list[Line | Suite], result: frozenset[str] = frozenset()) -> li
 
 
 def words_read(body: list[Line | Suite]) -> frozenset[str]:
-    """All words that stand anywhere but as the variable a line defines, which it may read to change it."""
+    """Returns all words that stand anywhere but as the variable a line defines, which it may read to change it."""
     found: set[str] = set()
     for item in body:
         if isinstance(item, Suite):
@@ -89,7 +89,7 @@ def _continues(body: list[Line | Suite], index: int) -> bool:
 
 
 def laid_out(body: list[Line | Suite], indent: str) -> list[str]:
-    """The lines of `body`, each statement on one."""
+    """Returns the lines of `body`, each statement on one."""
     lines: list[str] = []
     for item in body:
         if isinstance(item, Line):

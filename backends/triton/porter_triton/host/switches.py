@@ -49,7 +49,7 @@ def _with_default_last(node: Switch) -> list[Case]:
 
 
 def _known_case(cx: Context, node: Switch, value: float) -> None:
-    """Only the case that a known value takes."""
+    """Emits only the case that a known value takes."""
     for case in node.cases:
         if any(expressions.expression(cx, v).constant == value for v in case.values):
             break
@@ -60,7 +60,7 @@ def _known_case(cx: Context, node: Switch, value: float) -> None:
 
 
 def _closed(case: Case, *, last: bool) -> tuple[Statement, ...]:
-    """The statements of a case without its `break`; raises `Refusal` where it falls through."""
+    """Returns the statements of a case without its `break`; raises `Refusal` where it falls through."""
     body = case.body.statements
     while body and isinstance(body[-1], Skipped):
         body = body[:-1]
@@ -81,9 +81,7 @@ def _closed(case: Case, *, last: bool) -> tuple[Statement, ...]:
 
 
 def _ends(body: tuple[Statement, ...]) -> bool:
-    """Returns whether the last statement leaves the switch: a return, a throw, a block that ends so, a failing
-    check.
-    """
+    """Returns whether the last statement leaves the switch: a return, a throw, such a block, a failing check."""
     if not body:
         return False
     last = body[-1]

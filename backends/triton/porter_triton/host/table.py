@@ -19,7 +19,7 @@ class Rule:
     gives: str
 
     def apply(self, owner: Code | None, arguments: tuple[Code, ...]) -> Code:
-        """The call in Python."""
+        """Returns the call in Python."""
         text = self.text.replace("{*}", ", ".join(a.text for a in arguments))
         if owner is not None:
             text = text.replace("{0}", owner.within(ATOM))
@@ -55,7 +55,7 @@ class Table:
 
 @cache
 def table() -> Table:
-    """The table, read once."""
+    """Returns the table, read once."""
     raw = tomllib.loads((files("porter_triton.host") / "torch.toml").read_text("utf-8"))
     return Table(
         methods=_rules(raw["methods"]),
@@ -83,7 +83,7 @@ def _rules(raw: Mapping[str, Mapping[str, str]]) -> Mapping[str, Rule]:
 
 
 def _kinds(raw: Mapping[str, str]) -> Mapping[str, Kind]:
-    """The kind of what each function gives, by its name."""
+    """Returns the kind of what each function gives, by its name."""
     return {name: Kind(gives) for gives, names in raw.items() for name in names.split()}
 
 

@@ -1,7 +1,7 @@
-"""Finds what host code measures time with: clocks, what they say, and who only asks them. A port does without.
+"""Finds what host code measures time with: clocks, their values, and functions that only ask them. A port drops it.
 
-Moments and spans have one text in Python, which no statement may hold in the end. What only measures is read by nobody
-and goes; a statement that is left with the text does something that depends on the time that something took.
+Moments and spans have one text in Python, which no statement may hold in the end. Values that only measure have no
+reader and are dropped; a statement that still has the text depends on a measured time.
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ def _is_plain(cx: Context, declared: TypeName) -> bool:
 
 
 def told(cx: Context, node: Call) -> Code | None:
-    """Returns what a clock, or a function of the source that only measures, gives: a moment. None for any other
-    call.
-    """
+    """Returns the moment that a clock, or a function of the source that only measures, returns; else None."""
     name = node.callee.name if isinstance(node.callee, Name) else ""
     if not name or cx.find(name) is not None:
         return None
@@ -61,7 +59,7 @@ def told(cx: Context, node: Call) -> Code | None:
 
 
 def variable(cx: Context, name: str) -> Code | None:
-    """A stopwatch of file scope, or a number that only clocks need."""
+    """Returns a stopwatch of file scope, or a number that only clocks need."""
     declared = cx.unit.variables_named(name, cx.function.head.scope)
     if declared:
         return MOMENT if is_moment(cx, declared[-1].type) else None
@@ -81,9 +79,7 @@ def _measures(cx: Context, function: FunctionTree) -> bool:
 
 
 def _is_idle(cx: Context, function: FunctionTree, around: tuple[FunctionTree, ...] = ()) -> bool:
-    """Returns whether a function reaches no memory of a device: it launches nothing, and gets no pointers but to
-    moments.
-    """
+    """Returns whether a function reaches no device memory: it launches nothing, and only gets pointers to moments."""
     given = (is_moment(cx, p.type) or _is_plain(cx, p.type) for p in function.parameters)
     return all(given) and not any(
         isinstance(n, Launch | Unread) or (isinstance(n, Call) and _acts(cx, n.callee, (*around, function)))

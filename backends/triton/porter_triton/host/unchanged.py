@@ -1,4 +1,4 @@
-"""Variables of the host that nobody changes: what they are declared with is their value, as that of a constant."""
+"""Finds host variables that nobody changes: they have the value they are declared with, like constants."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from porter_triton.host.assigned import assigned_with_calls
 
 
 def keeps_value(unit: Unit, variable: Variable) -> bool:
-    """Returns whether a number at namespace scope is always what it is declared with: no other file can change it, for
-    it is `static` or the file is a whole program, and no function of this one does.
+    """Returns whether a number at namespace scope always has the value it is declared with.
+
+    No other file can change it, because it is `static` or the file is a whole program, and no function of this one
+    does.
     """
     if variable.storage not in ("", "static") or variable.extents or variable.type.pointers or variable.type.reference:
         return False
@@ -29,7 +31,7 @@ def _may_change(unit: Unit, function: FunctionTree, name: str) -> bool:
 
 
 def _handed_on(unit: Unit, node: object) -> Iterator[frozenset[str]]:
-    """The variables that `node` may give another name."""
+    """Yields the variables that `node` may give another name."""
     if isinstance(node, Unread):
         yield frozenset(re.findall(r"\w+", node.text))
     elif isinstance(node, Declare):

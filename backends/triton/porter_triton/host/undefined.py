@@ -15,9 +15,9 @@ def {name}(*arguments):
 
 
 def call(cx: Context, callee: Name, arguments: str, line: int) -> Code | None:
-    """The call of a function that is only declared; None for any other.
+    """Returns the call of a function that is only declared; None for any other.
 
-    The module has a function of that name to be written. A stream that it gives is nothing in Python.
+    The module gets a function of that name, to be written by hand. A stream that it returns is nothing in Python.
     """
     declared = cx.unit.only_declared(callee.name)
     if declared is None:

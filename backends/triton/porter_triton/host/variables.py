@@ -38,7 +38,7 @@ def declare(cx: Context, variable: Variable) -> None:
 
 
 def _kernel(cx: Context, variable: Variable) -> KernelName | None:
-    """The kernel that a variable which nothing sets again names."""
+    """Returns the kernel that a variable which nothing sets again names."""
     value = variable.value
     if isinstance(value, Unary) and value.operator == "&":
         value = value.operand
@@ -46,7 +46,7 @@ def _kernel(cx: Context, variable: Variable) -> KernelName | None:
 
 
 def _answer(cx: Context, variable: Variable) -> None:
-    """`cudaError_t err = cudaMalloc(...)`."""
+    """Translates `cudaError_t err = cudaMalloc(...)`."""
     if isinstance(variable.value, Call):
         expressions.expression(cx, variable.value)
     cx.bind(variable.name, SUCCESS)
@@ -82,14 +82,14 @@ def _addresses(variable: Variable) -> tuple[Expression, ...] | None:
 
 
 def _length(cx: Context, array: Variable) -> int:
-    """The extent of an array of one dimension that is told; else 0."""
+    """Returns the extent of an array of one dimension where it is stated; else 0."""
     told = array.extents[0] if len(array.extents) == 1 else None
     known = expressions.expression(cx, told).constant if told is not None else None
     return int(known) if known is not None else 0
 
 
 def _elements(cx: Context, name: str, array: Variable) -> Code:
-    """An array of numbers without values, as a list: what is read before it is set raises."""
+    """Returns an array of numbers without values, as a list: what is read before it is set raises."""
     extents, kind = records.extents(cx, array), kind_of(cx, array.type)
     if len(extents) > 1 or kind not in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER):
         raise Refusal(array.line, f"the array '{array.name}' is not initialised")
@@ -119,7 +119,7 @@ def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
 
 
 def _record(cx: Context, name: str, type_: TypeName) -> Code | None:
-    """A struct of the source or a vector, a variable for each of its fields; None for any other type."""
+    """Returns a struct of the source or a vector, a variable for each of its fields; None for any other type."""
     fields = records.fields(cx, cx.type(type_))
     if not fields:
         return None
@@ -182,8 +182,10 @@ def _point(cx: Context, variable: Variable, value: Code) -> None:
 
 
 def _with_fields(cx: Context, variable: Variable, value: Code) -> Code:
-    """A struct: its fields are written where they are used if nothing sets them, or what they are made of, until then;
-    else they are variables.
+    """Declares a struct.
+
+    Its fields are written where they are used, if nothing sets them or what they are made of until then; else they are
+    variables.
     """
     changes = cx.changes_of(variable.name)
     if not changes and all(map(cx.settled, records.leaves(value))):

@@ -1,4 +1,4 @@
-"""Vectors of the host that grow and shrink: Python gets a new list each time, so that no other name sees it."""
+"""Translates host vectors that grow and shrink: Python gets a new list each time, so that no other name sees it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def change(cx: Context, node: Call) -> bool:
 
 
 def _changed(cx: Context, name: str, callee: Member, node: Call) -> str:
-    """The list that `name` is after the call."""
+    """Returns the list that `name` is after the call."""
     if callee.name == "pop_back":
         return f"{name}[:-1]"
     if callee.name in ("push_back", "emplace_back") and len(node.arguments) == 1:
@@ -42,7 +42,7 @@ def _changed(cx: Context, name: str, callee: Member, node: Call) -> str:
 
 
 def _place(cx: Context, node: Expression, owner: Expression) -> Code | None:
-    """The index of `v.begin() + index`; None for any other iterator."""
+    """Returns the index of `v.begin() + index`; None for any other iterator."""
     if isinstance(node, Binary) and node.operator == "+" and _is_begin(node.left, owner):
         return expressions.expression(cx, node.right)
     return Code("0", Kind.INT, constant=0) if _is_begin(node, owner) else None

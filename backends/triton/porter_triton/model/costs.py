@@ -36,7 +36,7 @@ _DIVISION_SLOTS: Mapping[str, float] = {
 
 
 def issue_slots(one: Instruction) -> float:
-    """Slots of its scheduler that a warp takes for `one`."""
+    """Returns the issue slots of its scheduler that a warp takes for `one`."""
     if one.name in ("div", "rem"):
         kind = next((kind for kind in _DIVISION_SLOTS if one.op.endswith(kind)), "")
         return _DIVISION_SLOTS.get(kind, _DIVISION_SLOTS["rn.f32"])

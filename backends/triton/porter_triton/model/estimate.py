@@ -1,10 +1,10 @@
-"""From what one program does to the cost of a launch, in about microseconds: the slowest of what goes on at once.
+"""Estimates the cost of a launch from one program, in about microseconds: the slowest of the concurrent parts decides.
 
-A multiprocessor holds as many programs as its registers, shared memory and threads allow. They take as long as one
-warp takes alone, or as their instructions take its four schedulers, or as their accesses take its path to the cache;
-there are as many rounds of them as programs fill. Meanwhile sectors come from device memory or its cache. Reads of what
-the same program has read before come from the cache if what all resident programs touch in between fits it. The
-constants were fitted to an H200; what was measured against them stands in docs/design/evolve.md.
+A multiprocessor holds as many programs as its registers, shared memory and threads allow. They take as long as one warp
+takes alone, or as their instructions take its four schedulers, or as their accesses take its path to the cache; there
+are as many rounds of them as programs fill. Meanwhile sectors come from device memory or its cache. Repeated reads of a
+program come from the cache if it holds all that the resident programs touch in between. The constants were fitted to an
+H200; docs/design/evolve.md says how they were measured.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def estimate(
 
 
 def _limits(compiled: Compiled, chip: Chip) -> dict[str, int]:
-    """The number of programs that a multiprocessor holds at once by each of its resources."""
+    """Returns the number of programs that a multiprocessor holds at once by each of its resources."""
     threads = compiled.warps * _WARP_SIZE
     registers = max(compiled.registers or _REGISTERS_KNOWN, 16)
     return {
@@ -106,8 +106,10 @@ def _limits(compiled: Compiled, chip: Chip) -> dict[str, int]:
 def _traffic(
     accesses: Sequence[Access], programs: int, resident: int, buffers: Mapping[int, int], chip: Chip
 ) -> Traffic:
-    """Returns what all programs move. What several of them touch comes from device memory once, and then from a cache;
-    what one touches again comes from there, too, if what all resident ones touch in between fits it.
+    """Returns the traffic of all programs.
+
+    Data that several of them touch comes from device memory once, and then from a cache. Data that one touches again
+    also comes from there, if the cache holds all that the resident ones touch in between.
     """
     own = sum((access.sectors - access.near) * SECTOR_BYTES for access in accesses)
     fits = own * min(programs, resident * chip.multiprocessors) <= chip.cache_bytes * _CACHE_USED
@@ -120,8 +122,10 @@ def _traffic(
 
 
 def _far(accesses: Iterable[Access], programs: int, buffers: Mapping[int, int], *, fits: bool) -> dict[int, float]:
-    """Bytes to or from device memory by tensor. An instruction reaches no part of a tensor twice that way; several do,
-    as in a second pass over a row, unless what was touched `fits` the cache.
+    """Returns the bytes to or from device memory by tensor.
+
+    A single instruction reaches no part of a tensor twice that way; several do, as in a second pass over a row, unless
+    all that was touched `fits` the cache.
     """
     reached: dict[int, float] = {}
     again: dict[int, float] = {}
@@ -141,7 +145,7 @@ def _memory(accesses: Iterable[Access], programs: int, atomic: float, traffic: T
 
 
 def _buffer(access: Access, buffers: Mapping[int, int]) -> int:
-    """The tensor that is accessed, by its first address; -1 where that depends on data."""
+    """Returns the tensor that is accessed, by its first address; -1 where that depends on data."""
     if access.first is None:
         return -1
     return max((base for base in buffers if base <= access.first), default=-1)

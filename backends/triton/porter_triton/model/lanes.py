@@ -29,7 +29,7 @@ _COMPARISONS_OF_BITS = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
 def computed(op: str, sources: Sequence[Value]) -> Value:
-    """The result of an instruction; None where it, or what it needs, is not known."""
+    """Returns the result of an instruction; None where it, or an operand, is not known."""
     name, *flags, type_ = op.split(".")
     if name in ("mov", "cvta"):
         # Truth is written as -1.
@@ -59,7 +59,7 @@ def computed(op: str, sources: Sequence[Value]) -> Value:
 
 
 def selected(condition: Value, then: Value, other: Value) -> Value:
-    """One of two values a thread."""
+    """Returns one of two values a thread."""
     if condition is None:
         return None
     if not isinstance(condition, np.ndarray):
@@ -81,7 +81,7 @@ def shuffled(mode: str, value: Value, operand: Value) -> Value:
 
 
 def over_warps(name: str, value: Value) -> Value:
-    """The extreme over each warp's lanes."""
+    """Returns the extreme over each warp's lanes."""
     if not isinstance(value, np.ndarray):
         return value
     rows = value.reshape(-1, WARP_SIZE)
@@ -90,13 +90,13 @@ def over_warps(name: str, value: Value) -> Value:
 
 
 def _integer(type_: str) -> tuple[int, bool]:
-    """Bits and whether it has a sign; no bits for what is no integer."""
+    """Returns the bits, and whether there is a sign; no bits for anything but an integer."""
     kind, digits = type_[:1], type_[1:]
     return (int(digits), kind == "s") if kind in ("s", "u", "b") and digits.isdecimal() else (0, False)
 
 
 def _as(value: Known, width: int, *, signed: bool) -> Known:
-    """The low bits of `value`, read with or without a sign. 64 bits keep theirs, as int64 has it."""
+    """Returns the low bits of `value`, read with or without a sign. 64 bits keep theirs, as int64 has it."""
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         value = value.astype(np.int64)
     if width >= 64:
@@ -115,7 +115,7 @@ def _converted(flags: Sequence[str], source: str, value: Known) -> Value:
 
 
 def _logic(name: str, sources: Sequence[Value]) -> Value:
-    """Of predicates: what one decides alone, the other need not be known for."""
+    """Computes on predicates: the other operand need not be known where one decides alone."""
     if name == "not":
         return None if sources[0] is None else np.logical_not(sources[0])
     if len(sources) != 2:

@@ -106,9 +106,7 @@ class Accesses:
         return float(sectors.size), fresh, near, float(lines.size)
 
     def _touch(self, sectors: Sequence[int]) -> tuple[float, float]:
-        """Returns how many sectors are new, and how many were touched so lately that the nearest cache still has
-        them.
-        """
+        """Returns how many sectors are new, and how many were touched recently enough to be in the nearest cache."""
         fresh, near = 0, 0
         for sector in sectors:
             before = self.touched.get(sector)
@@ -135,7 +133,7 @@ def bank_cycles(address: Value, condition: Value, one: Instruction, threads: int
 
 
 def _width(one: Instruction) -> int:
-    """Bytes a thread."""
+    """Returns the bytes of a thread."""
     if one.name == "cp":
         return int(one.operands[2], 0)
     vector = next((count for mark, count in _VECTORS.items() if mark in one.op), 1)

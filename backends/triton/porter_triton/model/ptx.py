@@ -43,7 +43,7 @@ class Code:
 
 
 def parse(text: str) -> Code:
-    """The first kernel of `text`. What is not understood is an instruction that nobody knows."""
+    """Returns the first kernel of `text`. What is not understood is an instruction that nobody knows."""
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
     parameters: dict[str, int] = {}

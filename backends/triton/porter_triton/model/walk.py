@@ -1,4 +1,4 @@
-"""One program of a kernel, walked from PTX: what it does, and how long one of its warps takes if nobody else is there.
+"""Walks one program of a kernel from PTX: what it does, and how long one of its warps takes if it is alone.
 
 All threads of the program go together, for Triton's branches are uniform: one that only some threads take is taken
 forward by none and backward by all. A loop whose turns are alike is walked three times; the others are reckoned.
@@ -33,7 +33,7 @@ class Launched:
 
 @dataclass(slots=True)
 class Counts:
-    """The counts of what one program does. `slots` are one warp's issue slots, `cycles` are those until its end.
+    """The counts of one program: `slots` are one warp's issue slots, `cycles` are those until its end.
 
     `shared` are the cycles for which one warp has the path to shared memory, which shuffles take, too.
     """
@@ -240,7 +240,7 @@ class _Walk:
         return [np.array([value or 0 for value in found])]
 
     def _reckon(self, place: int, target: int) -> None:
-        """Skips the turns that are like the last two."""
+        """Skips turns that are like the last two."""
         turns, counts = self._turns.setdefault(place, []), self.counts
         turns.append(_Turn(dict(self._registers), _numbers(counts), counts.accesses.copy(), dict(self._gaps)))
         for inner in [p for p in self._turns if target <= p < place]:

@@ -1,4 +1,4 @@
-"""Says what a launch does and what bounds it, in sentences for whoever writes the next program."""
+"""Says what a launch does and what bounds it, in sentences for the author of the next program."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _BOUND = {
 
 
 def _microseconds(time_us: float) -> str:
-    """A time as people write it."""
+    """Returns a time as people write it."""
     return f"{time_us:.0f} us" if time_us >= 100 else f"{time_us:.3g} us"
 
 
 def _moved(verb: str, moved: Mapping[int, float], launch: CompiledLaunch, buffers: Mapping[int, int]) -> Iterator[str]:
-    """One sentence on the tensors that are read or written, each with how often that is its own size."""
+    """Yields one sentence on the tensors that are read or written, each with how often that is its own size."""
     parts = [_tensor(base, size, launch, buffers) for base, size in sorted(moved.items())]
     if parts:
         yield f"{verb} {', '.join(parts)}."

@@ -1,5 +1,5 @@
-"""The process that runs a candidate's host code on tensors without storage, and records what it asks of a device.
+"""Runs a candidate's host code, in a process of its own, on tensors without storage, and records its requests.
 
-Nobody trusts this process: what leaves it is a plan (`porter.launch_plan`) and the text of kernels, both checked by
-whoever carries them out.
+The process is not trusted: only a plan (`porter.launch_plan`) and the text of kernels leave it, and both are checked
+before they are carried out.
 """

@@ -27,7 +27,7 @@ _CUDA = "13.0"
 
 
 class DeviceAnswers:
-    """Takes the place of what torch and Triton ask a driver, once for the process; `facts` may change between calls."""
+    """Replaces what torch and Triton ask a driver, once for the process; `facts` may change between calls."""
 
     def __init__(self, recorder: Recorder, facts: DeviceFacts) -> None:
         self.facts = facts
@@ -42,7 +42,7 @@ class DeviceAnswers:
 
     @property
     def properties(self) -> _CudaDeviceProperties:
-        """As `torch.cuda.get_device_properties` has them."""
+        """The properties that `torch.cuda.get_device_properties` returns."""
         facts = self.facts
         return _CudaDeviceProperties(
             name=facts.name, major=facts.capability[0], minor=facts.capability[1], total_memory=facts.memory_bytes,
@@ -57,7 +57,7 @@ class DeviceAnswers:
 
     @property
     def of_triton(self) -> dict[str, int]:
-        """As Triton's driver has them."""
+        """The properties that Triton's driver returns."""
         return {
             "max_shared_mem": _SHARED_BYTES, "max_num_regs": _REGISTERS, "warpSize": _LANES,
             "multiprocessor_count": self.facts.multiprocessors, "sm_clock_rate": _CLOCK_KHZ,
@@ -131,7 +131,7 @@ class _Guard(nullcontext[None]):
 
 
 def called_as(answer: Callable[..., Any], original: object) -> Callable[..., Any]:
-    """`answer` under the name of what it takes the place of."""
+    """Returns `answer` under the name of the function that it replaces."""
 
     def answered(*given: Any, **named: Any) -> Any:
         return answer(*given, **named)

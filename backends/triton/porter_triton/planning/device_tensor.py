@@ -50,7 +50,7 @@ _CONTENTS = "contents in the plan"
 
 
 def plan_with(recorder: Recorder, operators: Callable[..., object]) -> None:
-    """From here on tensors of the device are planned with these."""
+    """Plans tensors of the device with these from here on."""
     _Plan.recorder, _Plan.operators = recorder, operators
 
 
@@ -60,7 +60,7 @@ def contents_of(tensor: DeviceTensor) -> Contents:
 
 
 def buffer_of(tensor: DeviceTensor) -> int:
-    """The number of the buffer that a tensor lies in."""
+    """Returns the number of the buffer that a tensor lies in."""
     found = contents_of(tensor)
     if found.number is None:
         assert found.host is not None
@@ -69,7 +69,7 @@ def buffer_of(tensor: DeviceTensor) -> int:
 
 
 def view_of(tensor: DeviceTensor) -> TensorView:
-    """A tensor as steps name it."""
+    """Returns a tensor as steps name it."""
     return TensorView(
         buffer_of(tensor), dtype_name(tensor.dtype), tuple(map(int, tensor.shape)), tuple(map(int, tensor.stride())),
         int(tensor.storage_offset()),
@@ -95,7 +95,7 @@ class DeviceTensor(torch.Tensor):
     def __new__(
         cls: type[DeviceTensor], meta: torch.Tensor, buffer: int | None, host: torch.Tensor | None = None
     ) -> DeviceTensor:
-        """A tensor with the geometry of `meta`, which says it is of the device."""
+        """Returns a tensor with the geometry of `meta`, which says it is of the device."""
         made: DeviceTensor = torch.Tensor._make_wrapper_subclass(
             cls, meta.size(), strides=meta.stride(), storage_offset=meta.storage_offset(), dtype=meta.dtype,
             device=torch.device("meta"),
@@ -109,7 +109,7 @@ class DeviceTensor(torch.Tensor):
     def __torch_dispatch__(  # type: ignore[override]
         cls, function: object, types: object, args: tuple[object, ...] = (), kwargs: dict[str, object] | None = None
     ) -> object:
-        """One call of an operator."""
+        """Returns one call of an operator."""
         del types
         return _Plan.operators(function, args, kwargs or {})
 
@@ -122,17 +122,17 @@ class DeviceTensor(torch.Tensor):
     is_meta = is_cpu = property(lambda _: False)
 
     def get_device(self) -> int:
-        """The number of the device."""
+        """Returns the number of the device."""
         return 0
 
     def data_ptr(self) -> int:
-        """An address of its own, aligned as the device's allocations are."""
+        """Returns an address of its own, aligned as the device's allocations are."""
         number = buffer_of(self) + 1
         base = _FIRST_ADDRESS + (number << _ADDRESS_BITS) + number * _SPREAD % (1 << _ADDRESS_BITS - 1) // 512 * 512
         return base + int(self.storage_offset()) * self.element_size()
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """As torch has it; the device is where it is."""
+        """Does what torch's `to` does; the device stays the same."""
         given = list(args)
         if given and names_device(given[0]):
             given.pop(0)
@@ -146,25 +146,25 @@ class DeviceTensor(torch.Tensor):
         return torch.Tensor.to(self, *given, **kwargs)
 
     def cuda(self, *_: Any, **__: Any) -> Any:
-        """It is there already."""
+        """Returns the tensor, which is on the device already."""
         return self
 
     def tolist(self) -> Any:
-        """Its numbers, which the host reads."""
+        """Returns its numbers, which the host reads."""
         return self.cpu().tolist()
 
     def is_pinned(self, *_: Any) -> bool:
-        """It is no memory of the host."""
+        """Returns False: the tensor is not host memory."""
         return False
 
     def record_stream(self, *_: Any) -> None:
-        """Memory of a plan lives as long as the plan."""
+        """Does nothing: memory of a plan lives as long as the plan."""
 
     def __deepcopy__(self, _memo: object) -> Any:
         return self.clone()
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
-        """As torch prints it: for its numbers the device is asked."""
+        """Prints as torch does, which asks the device for the numbers."""
         return repr(self.cpu()).removesuffix(")") + f", device='{DEVICE}')"
 
     def numpy(self, *_: Any, **__: Any) -> NoReturn:
@@ -181,15 +181,15 @@ class DeviceTensor(torch.Tensor):
         _leads_out("DLPack")
 
     def untyped_storage(self) -> NoReturn:
-        """There is none."""
+        """Refuses: there is no storage."""
         _leads_out("untyped_storage")
 
     def storage(self) -> NoReturn:
-        """There is none."""
+        """Refuses: there is no storage."""
         _leads_out("storage")
 
     def pin_memory(self, *_: Any) -> NoReturn:
-        """It is no memory of the host."""
+        """Refuses: the tensor is not host memory."""
         raise RuntimeError("cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned")
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:

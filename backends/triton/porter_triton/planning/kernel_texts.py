@@ -1,7 +1,7 @@
-"""The text of a kernel, and what the names in it stand for.
+"""Reads the text of a kernel, and the meaning of the names in it.
 
 Decorators are left out. A chain such as `math.pi` or `Sizes.BLOCK` becomes a name that is bound to its value; lines
-stay where they are. Whoever rebuilds the kernel checks all of it.
+stay where they are. All of it is checked when the kernel is rebuilt.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class KernelTexts:
 
 @dataclass(frozen=True, slots=True)
 class _Constant:
-    """A name of a kernel's text: what it stood for when the text was read, and how to ask what it stands for `now`."""
+    """A name of a kernel's text: its meaning when the text was read, and how to ask for its meaning `now`."""
 
     name: str
     now: Callable[[], object]
@@ -128,7 +128,7 @@ class _Reading:
         self.looked: list[_Constant] = []
 
     def result(self) -> tuple[str, tuple[tuple[str, Binding], ...]]:
-        """The text from `def` on, and its bindings."""
+        """Returns the text from `def` on, and its bindings."""
         edits = [*self._annotations(), *self._defaults()]
         for statement in self.function.body:
             edits += self._resolved(statement)
@@ -170,7 +170,7 @@ class _Reading:
                 yield Edit(self._at(default.lineno, default.col_offset), self._end(default), name)
 
     def _resolved(self, node: ast.AST) -> Iterator[Edit]:
-        """Edits of the chains below `node` that begin with a name of the module's; its other names are bound."""
+        """Yields edits of the chains below `node` that begin with a name of the module's; binds its other names."""
         if isinstance(node, ast.Attribute) and (edit := self._chain(node)) is not None:
             yield edit
             return
@@ -220,7 +220,7 @@ class _Reading:
             self.looked.append(_Constant(name, now, then))
 
     def _at(self, line: int, column: int) -> int:
-        """The place in the text of a line and a column in bytes, as `ast` counts."""
+        """Returns the place in the text of a line and a column in bytes, as `ast` counts."""
         begin = self._starts[line - 1]
         end = self._source.find("\n", begin)
         text = self._source[begin : len(self._source) if end < 0 else end]
@@ -233,7 +233,7 @@ class _Reading:
 
 
 def _member(value: object, name: str) -> object:
-    """An attribute, without running anything that a class has for it."""
+    """Returns an attribute, without running anything that a class has for it."""
     if isinstance(value, ModuleType):
         return getattr(value, name, LANGUAGE)
     return inspect.getattr_static(value, name, LANGUAGE)

@@ -184,7 +184,7 @@ def _type(value: object) -> str:
 
 
 class _NotCompiled:
-    """Stands for the compiled kernel that a launch returns: nobody has compiled it while a call is planned."""
+    """Stands for the compiled kernel that a launch returns: nothing is compiled while a call is planned."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.__recorder = recorder

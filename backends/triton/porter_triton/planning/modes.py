@@ -24,7 +24,7 @@ class _Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing here is compiled: what would keep torch's compiler away is between each operator and its step."""
+        """Returns False: nothing is compiled here, and torch's guard would stand between each operator and its step."""
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

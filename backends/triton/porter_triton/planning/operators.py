@@ -51,11 +51,11 @@ class Operators:
         }  # fmt: skip
 
     def begin(self) -> None:
-        """Nothing was recorded before."""
+        """Forgets all records."""
         self._written.clear()
 
     def __call__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of `function`, an overload of an operator."""
+        """Returns the result of `function`, an overload of an operator."""
         space, name = function.namespace, function._schema.name.split("::")[1]
         if space in _HARMLESS_SPACES:
             return function(*args, **kwargs)
@@ -82,15 +82,15 @@ class Operators:
         return self._computed(function, name, args, kwargs)
 
     def wrote(self, buffer: int) -> None:
-        """From here on only the device knows what is in `buffer`."""
+        """Notes that from here on only the device knows the contents of `buffer`."""
         self._written.add(buffer)
 
     def allocated(self, meta: torch.Tensor) -> DeviceTensor:
-        """A new tensor with the geometry of `meta`."""
+        """Returns a new tensor with the geometry of `meta`."""
         return DeviceTensor(meta, self._recorder.allocate(meta.untyped_storage().nbytes()))
 
     def from_host(self, value: torch.Tensor) -> DeviceTensor:
-        """A tensor of the host, on the device."""
+        """Returns a tensor of the host, on the device."""
         with _disable_current_modes():
             dense = value.detach().contiguous()
             return DeviceTensor(_dense(dense), None, dense)
@@ -155,7 +155,7 @@ class Operators:
         return type(got)(DeviceTensor(m, buffer, h) for m, h in zip(shaped, got, strict=True))
 
     def _changed_on_host(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A tensor that the host made, and changes: what shares its memory changes, too."""
+        """Returns a tensor that the host made and changes: tensors that share its memory change, too."""
         changed = args[0]
         if not isinstance(changed, DeviceTensor) or _is_resizing(function):
             return self._computed(function, function._schema.name.split("::")[1], args, kwargs)
@@ -241,7 +241,7 @@ class Operators:
         return out
 
     def _pad(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A tensor with a margin, whose sizes are given from the last axis on; negative ones cut off."""
+        """Pads a tensor; sizes are given from the last axis on, negative ones cut off."""
         value = args[2] if len(args) > 2 else kwargs.get("value", 0)
         out = self._fill(None, (self.allocated(_on_meta(function, args, kwargs)), value), {})
         to: Any = out
@@ -260,7 +260,7 @@ class Operators:
         return self.read(args[0]).item()
 
     def read(self, tensor: DeviceTensor) -> torch.Tensor:
-        """The elements of `tensor`, for which the device has to be asked."""
+        """Returns the elements of `tensor`, for which the device has to be asked."""
         numbers = self._recorder.read(view_of(tensor))
         return torch.tensor(numbers, dtype=tensor.dtype).reshape(tensor.shape)
 
@@ -271,7 +271,7 @@ class Operators:
         return type(shaped)(DeviceTensor(one, buffer_of(source)) for one in shaped)
 
     def _registered(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """An operator that the module registered itself: what it is made of is recorded."""
+        """Returns an operator that the module registered itself: what it is made of is recorded."""
         if (own := OPDEFS.get(function._schema.name)) is not None:
             return own._init_fn(*args, **kwargs)
         for key in ("CUDA", "CompositeExplicitAutograd", "CompositeImplicitAutograd"):

@@ -49,9 +49,9 @@ class Recorder:
         self.tuners: dict[int, int] = {}  # how many configurations each autotuner of the call chooses from
 
     def connect(self, ask: Ask, files: frozenset[str]) -> None:
-        """From here on `ask` sends what there is so far and brings the numbers of a read.
+        """Sets `ask`, which sends the steps so far and brings the numbers of a read.
 
-        Nothing was recorded before. `files` are the module's own, by which lines are told.
+        Forgets earlier records. `files` are the module's own, by which lines are named.
         """
         self._ask, self._files = ask, files
         self._steps, self._kernels, self._buffers = [], [], 0
@@ -62,9 +62,9 @@ class Recorder:
         return self.streams[-1] if self.streams else MAIN_STREAM
 
     def begin(self, answers: tuple[tuple[Number, ...], ...] | None, *, alone: bool = False) -> None:
-        """A call begins, whose reads are answered with `answers` where there are some, else with zeros if `alone`.
+        """Begins a call; its reads get `answers` where there are some, else zeros if `alone`.
 
-        An earlier call that was too long, at larger sizes, is no reason to refuse this one.
+        A call is not refused because an earlier one, at larger sizes, was too long.
         """
         if self.refused is not None and self.refused.kind == FaultKind.RESOURCE.value:
             self.refused = None
@@ -75,7 +75,7 @@ class Recorder:
         self.configurations = 1
 
     def step(self, step: Step) -> None:
-        """Records a step; ends a call that has more of them than anybody admits."""
+        """Records a step; ends a call that has too many of them."""
         self._steps.append(step)
         if len(self._steps) > _MOST_STEPS:
             self._steps.clear()
@@ -86,23 +86,23 @@ class Recorder:
         self._kernels.append(kernel)
 
     def new_buffer(self) -> int:
-        """A number that no buffer has yet."""
+        """Returns a number that no buffer has yet."""
         self._buffers += 1
         return self._buffers - 1
 
     def new_event(self) -> int:
-        """A number that no event has yet."""
+        """Returns a number that no event has yet."""
         self._events += 1
         return self._events
 
     def allocate(self, size_bytes: int) -> int:
-        """The number of new memory."""
+        """Returns the number of new memory."""
         buffer = self.new_buffer()
         self.step(Allocate(buffer, size_bytes))
         return buffer
 
     def constant(self, value: torch.Tensor) -> int:
-        """The number of memory that holds the elements of a tensor of the host."""
+        """Returns the number of memory that holds the elements of a tensor of the host."""
         dense = value.detach().contiguous().reshape(-1)
         raw = dense.view(torch.uint8).numpy().tobytes() if dense.numel() else b""
         buffer = self.new_buffer()
@@ -110,7 +110,7 @@ class Recorder:
         return buffer
 
     def read(self, view: TensorView) -> tuple[Number, ...]:
-        """The numbers that `view` holds, row by row."""
+        """Returns the numbers that `view` holds, row by row."""
         self.step(Read(view, self.stream))
         if self._answers:
             return self._answers.pop(0)
@@ -142,7 +142,7 @@ class Recorder:
         raise RefusedError(self.refused)
 
     def place(self, frame: FrameType | None = None) -> tuple[str, int]:
-        """The file and line of the module that runs."""
+        """Returns the file and line of the module that runs."""
         at = frame or sys._getframe(1)
         while at is not None:
             if at.f_code.co_filename in self._files:
@@ -152,5 +152,5 @@ class Recorder:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """The name of a type of elements in a plan; one that plans do not have keeps torch's name."""
+    """Returns the name of a type of elements in a plan; one that plans do not have keeps torch's name."""
     return DTYPES[dtype].value if dtype in DTYPES else str(dtype).removeprefix("torch.")

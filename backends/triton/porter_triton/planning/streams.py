@@ -25,7 +25,7 @@ class Event:
         self._number = _Given.recorder.new_event()
 
     def record(self, stream: Stream | None = None) -> None:
-        """It stands for what `stream` was given so far."""
+        """Records all work that `stream` has been given so far."""
         _Given.recorder.step(Record(self._number, _Given.recorder.stream if stream is None else stream.cuda_stream))
 
     def wait(self, stream: Stream | None = None) -> None:
@@ -37,17 +37,17 @@ class Event:
         _Given.recorder.step(Synchronise(self._number))
 
     def query(self) -> bool:
-        """It is done."""
+        """Returns True: the work is done."""
         return True
 
     def elapsed_time(self, _end: Event) -> float:
-        """In milliseconds: nothing is executed, and no two questions have one answer."""
+        """Returns milliseconds: nothing is executed, and no two questions get the same answer."""
         _Given.timings += 1
         return 0.0625 + 0.375 * (_Given.timings * 0.618034 % 1.0)
 
 
 class Stream:
-    """As `torch.cuda.Stream`: one that nobody uses yet."""
+    """Stands for `torch.cuda.Stream`: a stream that is not used yet."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         _Given.streams += 1
@@ -55,7 +55,7 @@ class Stream:
 
     @classmethod
     def numbered(cls, number: int) -> Stream:
-        """That with this number."""
+        """Returns the stream with this number."""
         made = object.__new__(cls)
         made._become(number)
         return made
@@ -65,15 +65,15 @@ class Stream:
         self.device, self.device_index, self.priority = DEVICE, 0, 0
 
     def wait_stream(self, other: Stream) -> None:
-        """It goes on when `other` is done."""
+        """Waits for `other`."""
         _Given.recorder.step(Wait(self.cuda_stream, other.cuda_stream))
 
     def wait_event(self, event: Event) -> None:
-        """It goes on when what `event` stands for is done."""
+        """Waits for the work that `event` stands for."""
         event.wait(self)
 
     def record_event(self, event: Event | None = None) -> Event:
-        """An event that stands for what it was given so far."""
+        """Returns an event that stands for what it was given so far."""
         made = event or Event()
         made.record(self)
         return made
@@ -83,7 +83,7 @@ class Stream:
         self.record_event().synchronize()
 
     def query(self) -> bool:
-        """It is done."""
+        """Returns True: the work is done."""
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -111,11 +111,11 @@ class Streams:
         self._recorder = _Given.recorder = recorder
 
     def main(self, *_: Any, **__: Any) -> Stream:
-        """The stream that the caller works on."""
+        """Returns the stream that the caller works on."""
         return Stream.numbered(MAIN_STREAM)
 
     def current(self, *_: Any, **__: Any) -> Stream:
-        """The stream that is chosen now."""
+        """Returns the stream that is chosen now."""
         return Stream.numbered(self._recorder.stream)
 
     def synchronise(self, *_: Any, **__: Any) -> None:
@@ -123,9 +123,9 @@ class Streams:
         self._recorder.step(Synchronise())
 
     def choose(self, stream: Stream) -> None:
-        """From here on `stream` is the current one, for the rest of the call."""
+        """Makes `stream` the current one for the rest of the call."""
         self._recorder.streams.append(stream.cuda_stream)
 
     def within(self, stream: Stream | None) -> AbstractContextManager[Any]:
-        """A context in which `stream` is the current one."""
+        """Returns a context in which `stream` is the current one."""
         return nullcontext() if stream is None else Stream.numbered(stream.cuda_stream)

@@ -28,7 +28,7 @@ class Tuning:
         self._pruned: dict[_Key, Sequence[Config]] = {}
 
     def run(self, tuner: Autotuner, args: tuple[object, ...], named: dict[str, object]) -> object:
-        """A launch of `tuner`, with the configuration that is the fastest now."""
+        """Returns a launch of `tuner`, with the configuration that is the fastest now."""
         tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
         if len(tuner.configs) > 1:
             key = self._key(tuner, named)
@@ -61,7 +61,7 @@ class Tuning:
         return self._numbers.setdefault(id(tuner), len(self._numbers))
 
     def _chosen(self, tuner: Autotuner, configs: Sequence[Config]) -> Config:
-        """All choose alike in the first turns; in further ones each another than those before it."""
+        """Returns all choose alike in the first turns; in further ones each another than those before it."""
         seen = self._recorder.tuners
         seen[id(tuner)] = max(len(configs), seen.get(id(tuner), 0))
         most = max(seen.values())

@@ -125,7 +125,7 @@ class _Server:
         return tuple(pickle.loads(frame))
 
     def answer(self, request: PlanRequest) -> Recorded:
-        """Returns the last steps of the call and the branches it took; whatever the module raises is how it ends."""
+        """Returns the last steps of the call and its branches; an exception of the module is how the call ends."""
         self._marks.forget()
         recorded = self._recorded(request)
         coverage = self._marks.coverage()

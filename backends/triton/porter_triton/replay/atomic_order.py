@@ -27,7 +27,7 @@ _STORED = {"create_masked_store": (0, 1), "create_atomic_rmw": (1, 2), "create_a
 
 
 def follow_atomics(watch: Watch) -> None:
-    """Patches Triton's interpreter, once for the life of the process; `watch` is told of what it has to know."""
+    """Patches Triton's interpreter, once for the life of the process, so that `watch` hears of atomic operations."""
     setattr(InterpreterBuilder, _ASKED, False)
     for name in [name for name in dir(InterpreterBuilder) if name.startswith("create_")]:
         setattr(InterpreterBuilder, name, _marking(name, getattr(InterpreterBuilder, name), watch))
@@ -50,7 +50,7 @@ def follow_atomics(watch: Watch) -> None:
 
 
 def _marking(name: str, method: Callable[..., object], watch: Watch) -> Callable[..., object]:
-    """`method` of the builder, the results of which know what they came of."""
+    """Returns `method` of the builder, whose results then know what they were made from."""
 
     @functools.wraps(method)
     def called(builder: InterpreterBuilder, *given: object, **named: object) -> object:

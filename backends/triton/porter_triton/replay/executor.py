@@ -65,14 +65,14 @@ class Executor:
             self._compare_arguments(step)
 
     def left(self) -> list[TensorValue]:
-        """The tensors among the arguments as they are now; null pointers as they were."""
+        """Returns the tensors among the arguments as they are now; null pointers stay as they were."""
         return [
             self._memory.content(self._places[number], value) if number in self._places else value
             for number, value in sorted(self._arguments.items())
         ]
 
     def put_back(self) -> list[int]:
-        """The arguments that held something else meanwhile, and now hold what they held at first."""
+        """Returns the arguments that held something else meanwhile, and now hold what they held at first."""
         return [number for number in sorted(self._moved) if self._is_as_given(number)]
 
     def _compare_arguments(self, step: Step) -> None:
@@ -139,7 +139,7 @@ class Executor:
             self._interpreter.observation.note(FaultKind.RACE, race, step.line)
 
     def _regions(self, step: plan.Launch) -> Mapping[int, Region]:
-        """The allocations that a launch may touch: each whole, under the first name that it has."""
+        """Returns the allocations that a launch may touch: each whole, under the first name that it has."""
         found: dict[int, Region] = {}
         for name, argument in step.arguments:
             for view in views_of(argument):

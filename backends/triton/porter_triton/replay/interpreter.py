@@ -148,7 +148,7 @@ class Interpreter:
 
     @contextmanager
     def _taking_turns(self, may_wait: bool) -> Iterator[None]:
-        """While programs begin: those that wait come to their end behind the last of them."""
+        """Begins programs in turn: those that wait are finished behind the last of them."""
         self._turns = turns = Turns(self._leave) if may_wait else None
         try:
             yield
@@ -296,7 +296,7 @@ class Interpreter:
 
 
 def _typed(function: InterpretedFunction, name: str, value: object) -> object:
-    """Returns a number in the type that its parameter is annotated with, whose size the interpreter goes by.
+    """Returns a number in the annotated type of its parameter, which decides its size in the interpreter.
 
     A truth value without an annotation is an `int1`, as for the compiler; the interpreter would fail on it.
     """
@@ -314,12 +314,12 @@ def _typed(function: InterpretedFunction, name: str, value: object) -> object:
 
 
 def _declared(annotation: object) -> tl.dtype | None:
-    """The type that an annotation of a kernel's text is."""
+    """Returns the type that an annotation of a kernel's text is."""
     return tl.str_to_ty(annotation, None) if isinstance(annotation, str) else None
 
 
 def _order(programs: int, seen: Observation) -> NDArray[np.int64] | None:
-    """The position in the grid of each program in turn; None for as they come."""
+    """Returns the position in the grid of each program in turn; None for their usual order."""
     match seen.schedule:
         case Schedule.FORWARD:
             return None

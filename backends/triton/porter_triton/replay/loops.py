@@ -30,7 +30,7 @@ def _bits(value: object) -> int:
 
 
 def _signed(value: object, bits: int) -> int:
-    """The number that `bits` of `value` are as a signed one; a number that is no tensor is itself."""
+    """Returns `bits` of `value` as a signed number; a plain number is returned as it is."""
     if not isinstance(value, tl.tensor):
         return int(cast("SupportsIndex", value).__index__())
     half = 1 << (bits - 1)

@@ -21,7 +21,7 @@ _Bytes = NDArray[np.uint8]
 
 
 class Memory:
-    """The buffers of a call by their numbers; what nobody wrote is full of the byte `poison`, or of that of scratch."""
+    """The buffers of a call by their numbers; unwritten memory is full of the byte `poison`, or that of scratch."""
 
     def __init__(self, poison: int, poison_of_scratch: int | None = None) -> None:
         self._poison = poison
@@ -52,7 +52,7 @@ class Memory:
         self.write(view.buffer, raw.copy())
 
     def tensor(self, view: TensorView) -> torch.Tensor:
-        """The tensor that `view` describes, in its buffer; its storage is the whole buffer."""
+        """Returns the tensor that `view` describes, in its buffer; its storage is the whole buffer."""
         raw = self._buffers[view.buffer]
         dtype = TORCH_TYPES[DType(view.dtype)]
         if not raw.size:
@@ -62,12 +62,12 @@ class Memory:
         return torch.as_strided(whole, view.shape, view.strides, view.offset)
 
     def extent(self, buffer: int) -> tuple[int, int]:
-        """The addresses at which a buffer begins and ends."""
+        """Returns the addresses at which a buffer begins and ends."""
         raw = self._buffers[buffer]
         return raw.ctypes.data, raw.ctypes.data + raw.size
 
     def value(self, view: TensorView) -> TensorValue:
-        """The elements of `view`, row by row."""
+        """Returns the elements of `view`, row by row."""
         dense = self.tensor(view).contiguous().reshape(-1)
         dtype = DType(view.dtype)
         raw = dense.view(torch.uint8).numpy().copy() if dense.numel() else np.zeros(0, np.uint8)

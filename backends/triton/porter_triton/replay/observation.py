@@ -48,7 +48,7 @@ class Observation:
         return "", 0
 
     def place_of(self, error: BaseException) -> tuple[str, int]:
-        """The innermost line of a kernel that `error` came through."""
+        """Returns the innermost line of a kernel that `error` came through."""
         found, trace = ("", 0), error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code.co_filename.startswith(self.folder):

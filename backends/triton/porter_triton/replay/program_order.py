@@ -1,7 +1,7 @@
 """Tracks what a program of a launch knows of others: what they wrote before an atomic operation whose outcome it saw.
 
-A program that asks at the same place and does what the answer says comes behind them. It does not know of what they
-write after their operations, whichever of both the interpreter happens to run first.
+A program that asks at the same place and acts on the answer comes behind them. It does not know what they write after
+their operations, whichever of the two the interpreter happens to run first.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ProgramOrder:
         self._programs.append(self.program)
 
     def tell(self, place: int) -> None:
-        """Whoever asks at `place` from here on may know what the program has written, and what it knows itself."""
+        """Lets a program that asks at `place` later know what this one has written, and what it knows itself."""
         self._pass()
         told = self._places.setdefault(place, {})
         for other in self._known:

@@ -53,7 +53,7 @@ class StreamOrder:
         self._is_needed = False
 
     def look_ahead(self, steps: tuple[Step, ...]) -> None:
-        """These are carried out next: with one stream alone there is nothing to follow."""
+        """Notes the launches that come next: with a single stream there is nothing to follow."""
         self._is_needed = self._is_needed or any(getattr(s, "stream", MAIN_STREAM) != MAIN_STREAM for s in steps)
 
     def follow(self, step: Step) -> None:

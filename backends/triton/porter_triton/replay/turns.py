@@ -77,7 +77,7 @@ class Turns:
                 self._waiting.remove(program)
 
     def abandon(self) -> None:
-        """Ends the programs that still wait, which only a launch that has failed leaves."""
+        """Ends the programs that still wait; there are some only if a launch has failed."""
         for program in self._waiting:
             program.is_abandoned = True
             self._let(program)

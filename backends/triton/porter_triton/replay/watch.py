@@ -93,7 +93,7 @@ class Watch:
         self.barrier()
 
     def leave(self) -> Callable[[], None]:
-        """The program that runs waits; returns what has to be done when it goes on."""
+        """Notes that the running program waits; returns what has to be done when it goes on."""
         self._order.leave()
         program, epoch = self._order.program, self._epoch
 
@@ -117,7 +117,7 @@ class Watch:
         self._order.listen()
 
     def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
-        """A load of elements of `size` bytes; the lanes that may do it."""
+        """Returns a load of elements of `size` bytes, and the lanes that may do it."""
         reach = self._reach("load", pointers, mask, size)
         for region, cells, who in self._cells(reach):
             # Every lane loads a scalar, one stores it.
@@ -133,7 +133,7 @@ class Watch:
         return reach.allowed
 
     def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int, held: Held) -> Mask:
-        """A store of elements of `size` bytes; the lanes that may do it. `held` gives what they are about to overwrite.
+        """Returns a store of elements of `size` bytes, and the lanes that may do it. `held` gives what they overwrite.
 
         One that leaves every byte as it was changes no result, whichever of two accesses comes first.
         """
@@ -152,7 +152,7 @@ class Watch:
         return allowed
 
     def _overwritten(self, touched: Iterable[_Cells]) -> list[str]:
-        """The races of a store."""
+        """Returns the races of a store."""
         return [
             race
             for region, cells, who in touched
@@ -163,7 +163,7 @@ class Watch:
     def atomic(
         self, pointers: Pointers, mask: Mask, size: int, *, releases: bool = True, acquires: bool = True
     ) -> Mask:
-        """An atomic operation; the lanes that may do it.
+        """Returns an atomic operation, and the lanes that may do it.
 
         One that `releases` tells those who come after it of what the program wrote, if theirs `acquires`.
         """
@@ -234,7 +234,7 @@ class Watch:
         return f"{what} at element {index} of '{nearest.name}', which has {len(nearest.reads)}"
 
     def _cells(self, reach: _Reach) -> Iterator[_Cells]:
-        """The elements touched, region by region, with the lane that touches each."""
+        """Yields the elements touched, region by region, with the lane that touches each."""
         addresses = reach.addresses
         if not addresses.size:
             return
@@ -247,7 +247,7 @@ class Watch:
                 yield region, first + offset if offset else first, who[within]
 
     def _parts(self, addresses: NDArray[np.int64]) -> Iterator[tuple[Region, Mask]]:
-        """The regions that are touched, and which of the addresses lie in each."""
+        """Yields the regions that are touched, and which of the addresses lie in each."""
         for region in self._regions:
             within = (addresses >= region.start) & (addresses < region.end)
             if within.any():
@@ -290,7 +290,7 @@ class Watch:
 
 
 def _addresses(pointers: Pointers, mask: Mask) -> NDArray[np.int64]:
-    """The addresses that the lanes of `mask` have."""
+    """Returns the addresses that the lanes of `mask` have."""
     return (pointers.reshape(-1) if mask.all() else pointers[mask]).view(np.int64)
 
 
@@ -305,5 +305,5 @@ def is_atomic(writes: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _bytes(values: NDArray[np.generic]) -> NDArray[np.uint8]:
-    """A row of bytes for each value."""
+    """Returns a row of bytes for each value."""
     return np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)

@@ -19,9 +19,9 @@ _USUAL_ENTRIES = ("forward", "ModelNew")
 
 
 def lint(files: Iterable[PortedFile], original: OwnCode) -> Iterator[Finding]:
-    """The rules that `files` break, each once a line, in order. What is no Python breaks none: it does not compile.
+    """The rules that `files` break, each once a line, in order. A text that is not Python breaks none.
 
-    `original` is what the candidate stands for, whose own host code says what else it may do.
+    `original` is the candidate's original, whose own host code says what else it may do.
     """
     given = tuple(files)
     siblings = frozenset(Path(file.name).stem for file in given)
@@ -40,7 +40,7 @@ def lint(files: Iterable[PortedFile], original: OwnCode) -> Iterator[Finding]:
 
 
 def _entries(original: OwnCode) -> Iterator[str]:
-    """The functions that are called from outside."""
+    """Yields the functions that are called from outside."""
     yield from _USUAL_ENTRIES
     yield from map(python_name, original.functions)
     yield from (f"launch_{python_name(kernel)}" for kernel in original.kernels)

@@ -15,14 +15,14 @@ _JIT = ("triton.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit")
 
 @dataclass(frozen=True)
 class Module:
-    """The tree of one file, without what stands below `if __name__ == "__main__"`: nobody runs that."""
+    """The tree of one file, without the code below `if __name__ == "__main__"`, which never runs."""
 
     tree: ast.Module
     entries: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, text: str, entries: Iterable[str] = ()) -> Module:
-        """The module with this text; raises `SyntaxError`."""
+        """Returns the module with this text; raises `SyntaxError`."""
         tree = module_tree(text)
         tree.body = [node for node in tree.body if not _is_main_guard(node)]
         return cls(tree, frozenset(entries))
@@ -49,20 +49,18 @@ class Module:
         return tuple(nodes), parts
 
     def within(self, node: ast.AST) -> tuple[ast.AST, ...]:
-        """A node of the module and its parts; nothing of one that has none, such as `pass`."""
+        """Returns a node of the module and its parts; nothing for a node without parts, such as `pass`."""
         place = self._walked[1].get(id(node))
         return () if place is None else self.nodes[place]
 
     def _without(self, left_out: Iterable[ast.AST], among: Iterable[ast.AST]) -> tuple[ast.AST, ...]:
-        """The nodes `among` which are none of those that are left out, nor parts of one."""
+        """Returns the nodes `among` which are none of those that are left out, nor parts of one."""
         gone = {id(inner) for node in left_out for inner in self.within(node)}
         return tuple(node for node in among if id(node) not in gone)
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Returns what names that the module imports stand for: `F` for `torch.nn.functional`; a second name of one,
-        too.
-        """
+        """Returns the meanings of imported names: `F` for `torch.nn.functional`, and second names as well."""
         found: dict[str, str] = {}
         for node in self.nodes:
             if isinstance(node, ast.Import):
@@ -114,7 +112,7 @@ class Module:
 
     @cached_property
     def own_objects(self) -> frozenset[str]:
-        """The names of what the module itself defines or makes: functions, classes, what methods are called on."""
+        """The names of what the module itself defines or makes: functions, classes, objects with called methods."""
         defined = {n.name for n in self.nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
         methods = (
             f for c in self.nodes if isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, ast.FunctionDef)
@@ -178,7 +176,7 @@ class Module:
 
 
 def _inner(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that have parts of their own; `ast.iter_child_nodes` takes twice the time."""
+    """Yields the parts of a node that have parts of their own; `ast.iter_child_nodes` takes twice the time."""
     for name in node._fields:
         value = getattr(node, name, None)
         for inner in value if isinstance(value, list) else (value,):
@@ -204,7 +202,7 @@ def _dotted(node: ast.AST, names: dict[str, str]) -> str:
 
 
 def _mentioned_outside(tree: ast.Module) -> Iterator[str]:
-    """The names that code outside of functions mentions: tables, decorators, defaults, bodies of classes."""
+    """Yields the names that code outside of functions mentions: tables, decorators, defaults, bodies of classes."""
     pending: list[ast.AST] = list(tree.body)
     while pending:
         node = pending.pop()

@@ -25,7 +25,7 @@ _INTROSPECTION = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A place at which a rule is broken, and what stands there."""
+    """A place at which a rule is broken, and the text there."""
 
     code: str
     node: ast.AST
@@ -42,7 +42,7 @@ class Asked:
 
 
 def _library(asked: Asked) -> Iterator[Broken]:
-    """An operator of the library in a function that an entry reaches."""
+    """Yields an operator of the library in a function that an entry reaches."""
     for function in asked.module.reached:
         if function.name == "__init__":  # what it makes are modules that hold parameters; to call one is work
             continue
@@ -66,7 +66,7 @@ def _operator(node: ast.AST, given: set[str], module: Module) -> str:
 
 
 def _not_of_launchers(asked: Asked) -> Iterator[Broken]:
-    """Names of other modules, attributes and builtins that are not those of host code which launches kernels."""
+    """Returns names of other modules, attributes and builtins that host code for launching kernels does not need."""
     module = asked.module
     inner = {id(node.value) for node in module.host if isinstance(node, ast.Attribute)}
     inner |= {id(node.args[0]) for node in module.host if isinstance(node, ast.Call) and _names_attribute(node)}
@@ -138,7 +138,7 @@ def _is_module(path: str) -> bool:
 
 
 def _attribute(name: str, asked: Asked) -> Iterator[str]:
-    """An attribute of a value: private ones are the module's own, and nothing leads to what runs around."""
+    """Yields an attribute of a value: private ones are the module's own, and nothing leads to what runs around."""
     if name in PLAIN_DUNDERS:
         return
     if name in _INTROSPECTION or (name.startswith("__") and name.endswith("__")):
@@ -210,7 +210,7 @@ def _replaced(asked: Asked) -> Iterator[Broken]:
 
 
 def _assigned(node: ast.AST) -> Iterator[ast.Attribute]:
-    """The attribute that a node stores to or deletes, or what `setattr` is given."""
+    """Yields the attribute that a node stores to or deletes, or what `setattr` is given."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)):
         yield node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):

@@ -1,4 +1,4 @@
-"""Finds and turns the knobs of a module of Triton kernels, whoever wrote it: edits its text and keeps nothing else."""
+"""Finds and turns the knobs of a module of Triton kernels: edits the text, whoever wrote it, and keeps no state."""
 
 from __future__ import annotations
 

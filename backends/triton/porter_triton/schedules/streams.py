@@ -15,7 +15,7 @@ _DEEPEST = 40  # names followed to the tensor they point into
 
 
 def streams(module: ModuleText) -> Iterator[EditedKnob]:
-    """For each tensor of each kernel: what happens to what is loaded of it, and to what is stored."""
+    """Returns knobs for each tensor of each kernel: for its loads, and for its stores."""
     for family, names in module.families.items():
         for kind, offered in (("load", (_FIRST, _LAST)), ("store", (_FIRST,))):
             found: dict[str, list[list[ast.Call]]] = {}
@@ -40,14 +40,14 @@ class _Hint:
 
 
 def _hints(calls: Sequence[ast.Call], value: str) -> Iterator[tuple[ast.Call, str]]:
-    """The last pass over what is read several times gives it up."""
+    """Yields the last pass over what is read several times gives it up."""
     for index, call in enumerate(calls):
         last = _FIRST if index == len(calls) - 1 else _LAST
         yield call, last if value == _LAST_THEN_FIRST else value
 
 
 def accesses(kernel: ast.FunctionDef, kind: str) -> Mapping[str, list[ast.Call]]:
-    """The loads or stores of `kernel` by the parameter they go through, each in the order of the text."""
+    """Returns the loads or stores of `kernel` by the parameter they go through, each in the order of the text."""
     parameters = {argument.arg for argument in kernel.args.args}
     made: dict[str, ast.expr] = {}
     for node in ast.walk(kernel):
@@ -63,7 +63,7 @@ def accesses(kernel: ast.FunctionDef, kind: str) -> Mapping[str, list[ast.Call]]
 
 
 def _tensor(pointer: ast.expr, parameters: set[str], made: Mapping[str, ast.expr]) -> str:
-    """The parameter that `pointer` points into, which comes first in its sums; empty where that is not told."""
+    """Returns the parameter that `pointer` points into, which comes first in its sums; empty where it is unknown."""
     for _ in range(_DEEPEST):
         match pointer:
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub()):

@@ -37,7 +37,7 @@ class ModuleText:
 
     @classmethod
     def of(cls, text: str) -> ModuleText | None:
-        """None where `text` is no Python, or its lines end as nobody's do who would be helped."""
+        """Returns the module; None where the text is not Python, or has carriage returns."""
         try:
             return None if "\r" in text else cls(text, module_tree(text))
         except (SyntaxError, ValueError, RecursionError):
@@ -45,7 +45,7 @@ class ModuleText:
 
     @cached_property
     def functions(self) -> Mapping[str, ast.FunctionDef]:
-        """Those at its top, by name."""
+        """The functions at the module's top, by name."""
         return {node.name: node for node in self.tree.body if isinstance(node, ast.FunctionDef)}
 
     @cached_property
@@ -133,5 +133,5 @@ def last_name(node: ast.expr) -> str:
 
 
 def number(node: ast.expr | None) -> int | None:
-    """The whole number that is written there."""
+    """Returns the whole number that is written there."""
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None

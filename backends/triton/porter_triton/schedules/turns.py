@@ -1,7 +1,7 @@
 """Sets how many turns of a loop a tile has, where it has a row for each: `ahead = tl.arange(0, 4)[:, None] * step`.
 
-Rows are told apart by nothing but how far ahead of the counter they are, so there may be any number of them where the
-loop goes on by as many steps. What is gathered in them, `[4, threads]`, is one value a thread behind the loop.
+Rows only differ in how far ahead of the counter they are, so there may be any number of them if the loop steps as far.
+What is gathered in them, `[4, threads]`, is one value a thread behind the loop.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Rows:
 
 
 def turns(module: ModuleText) -> Iterator[EditedKnob]:
-    """A knob for each kernel with such loops, which turns all of them."""
+    """Yields a knob for each kernel with such loops, which turns all of them."""
     for family, names in module.families.items():
         found = [rows for name in names for _, rows in rows_of(module, module.jitted[name].body)]
         known = {rows.count for rows in found}
@@ -49,7 +49,7 @@ def _edits(module: ModuleText, found: Sequence[Rows], value: Value) -> Iterator[
 
 
 def rows_of(module: ModuleText, suite: Sequence[ast.stmt]) -> Iterator[tuple[ast.For, Rows]]:
-    """The loops that have rows in a list of statements, and in what these hold."""
+    """Yields the loops that have rows in a list of statements, and in what these hold."""
     for index, statement in enumerate(suite):
         if isinstance(statement, ast.For) and (found := _rows(module, suite[:index], statement)) is not None:
             yield statement, found
@@ -58,9 +58,7 @@ def rows_of(module: ModuleText, suite: Sequence[ast.stmt]) -> Iterator[tuple[ast
 
 
 def _rows(module: ModuleText, before: Sequence[ast.stmt], loop: ast.For) -> Rows | None:
-    """Returns what is known of a loop behind some statements; None where it has no rows, or something else knows
-    them.
-    """
+    """Returns what is known of a loop behind some statements; None without rows, or if something else uses them."""
     for index in reversed(range(len(before))):
         made = before[index]
         match made:
@@ -75,7 +73,7 @@ def _rows(module: ModuleText, before: Sequence[ast.stmt], loop: ast.For) -> Rows
 
 
 def _extent(node: ast.expr) -> ast.expr | None:
-    """The 4 of `tl.arange(0, 4)[:, None]`."""
+    """Returns the 4 of `tl.arange(0, 4)[:, None]`."""
     match node:
         case ast.Subscript(
             value=ast.Call(func=function, args=[ast.Constant(value=0), extent]),
@@ -101,7 +99,7 @@ def _step(module: ModuleText, column: ast.expr, loop: ast.For) -> ast.expr | Non
 
 
 def _first(product: ast.expr) -> ast.expr:
-    """The first factor."""
+    """Returns the first factor."""
     while isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
         product = product.left
     return product
@@ -113,9 +111,7 @@ def _rest(module: ModuleText, product: ast.expr) -> str:
 
 
 def _is_ahead(name: str, loop: ast.For) -> bool:
-    """Returns whether the loop's counter plus `name` is all that its body has of the rows: no other shape, no
-    numbering.
-    """
+    """Returns whether the body only knows rows by the loop's counter plus `name`: no other shape or numbering."""
     counter = loop.target.id if isinstance(loop.target, ast.Name) else ""
     inside = [node for statement in loop.body for node in ast.walk(statement)]
     sums = [node for node in inside if _is_sum(node, counter, name)]

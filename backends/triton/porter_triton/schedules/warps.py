@@ -18,7 +18,7 @@ _SHAPED = {"arange": 1, "zeros": 0, "full": 0}  # which argument tells how many 
 
 
 def warps(module: ModuleText, target: Target) -> Iterator[EditedKnob]:
-    """A knob for each kernel that is launched."""
+    """Yields a knob for each kernel that is launched."""
     for family, names in module.families.items():
         launches = [launch for launch in module.launches if launch.kernel in names]
         values = tuple(v for v in _WARPS if v * target.warp_size <= target.max_threads)
@@ -55,7 +55,7 @@ def elements(module: ModuleText, launch: Launch) -> int | None:
 
 
 def constants(kernel: ast.FunctionDef, launch: Launch) -> Mapping[str, int]:
-    """The kernel's parameters that are whole numbers written at the launch."""
+    """Returns the kernel's parameters that are whole numbers written at the launch."""
     names = [argument.arg for argument in kernel.args.args]
     by_place = zip(names, launch.call.args, strict=False)
     by_name = ((k.arg, k.value) for k in launch.call.keywords if k.arg)
@@ -63,7 +63,7 @@ def constants(kernel: ast.FunctionDef, launch: Launch) -> Mapping[str, int]:
 
 
 def _size(call: ast.Call, known: Mapping[str, int]) -> int | None:
-    """The elements of the tile that `call` makes, 0 where it makes none."""
+    """Returns the elements of the tile that `call` makes, 0 where it makes none."""
     index = _SHAPED.get(last_name(call.func), -1)
     if not 0 <= index < len(call.args):
         return 0

@@ -12,7 +12,7 @@ _DEEPEST = 8  # calls of one host function by another
 
 
 def launched_together(module: ModuleText) -> frozenset[Way]:
-    """The sets of kernels that a call of one of the host functions launches; none that is empty."""
+    """Returns the sets of kernels that a call of one of the host functions launches; none that is empty."""
     hosts = [function for name, function in module.functions.items() if name not in module.jitted]
     called = {name for host in hosts for name in _called(host) if name != host.name}
     entries = [host for host in hosts if host.name not in called] or hosts
@@ -31,7 +31,7 @@ class _Reader:
         self._module = module
 
     def body(self, statements: Sequence[ast.stmt], depth: int) -> Ways:
-        """The ways through `statements`; so many calls deep host functions are followed."""
+        """Returns the ways through `statements`; host functions are followed up to this depth."""
         return in_sequence(self._statement(statement, depth) for statement in statements)
 
     def _statement(self, statement: ast.stmt, depth: int) -> Ways:

@@ -32,7 +32,7 @@ _LANEWISE = frozenset(
 
 
 def widths(module: ModuleText) -> Iterator[EditedKnob]:
-    """A knob for each kernel whose tiles may have another width."""
+    """Yields a knob for each kernel whose tiles may have another width."""
     for family, names in module.families.items():
         width = _Width.of(module, names)
         if width is not None:
@@ -51,7 +51,7 @@ class _Width:
 
     @classmethod
     def of(cls, module: ModuleText, names: Sequence[str]) -> _Width | None:
-        """None where it is not one number, or something else depends on it."""
+        """Returns the width; None where it is not one number, or something else depends on it."""
         launches = [launch for launch in module.launches if launch.kernel in names]
         passed = [launch.keyword(_parameter(module.jitted[launch.kernel])) for launch in launches]
         written = [node for node in passed if node is not None]
@@ -117,7 +117,7 @@ class _Kernel:
 
     @cached_property
     def _lanes(self) -> str:
-        """The variable that numbers the lanes, which gets no other value; empty where there is none."""
+        """Returns the variable that numbers the lanes and gets no other value; empty where there is none."""
         for node in self._nodes:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function)):
@@ -165,9 +165,7 @@ class _Kernel:
         return False
 
     def _is_place(self, node: ast.expr) -> bool:
-        """Returns whether the numbers of lanes stand where they are added to the beginning of a tile, or one is
-        picked.
-        """
+        """Returns whether lane numbers are only added to the beginning of a tile, or picked from."""
         node = self._with_casts(node)
         match self._parents.get(id(node)):
             case ast.Assign(targets=[ast.Name(id=name)]):
@@ -263,7 +261,7 @@ def _is_name(targets: Iterable[ast.expr], name: str) -> bool:
 
 
 def _parameter(kernel: ast.FunctionDef) -> str:
-    """The parameter that says how wide the kernel's only numbering of lanes is; empty where there is none such."""
+    """Returns the parameter that says how wide the kernel's only numbering of lanes is; empty if there is none."""
     match [call for call in ast.walk(kernel) if isinstance(call, ast.Call) and last_name(call.func) == "arange"]:
         case [ast.Call(args=[ast.Constant(value=0), ast.Name(id=name)])]:
             return name if name in {argument.arg for argument in kernel.args.args} else ""
@@ -271,7 +269,7 @@ def _parameter(kernel: ast.FunctionDef) -> str:
 
 
 def _dividing(module: ModuleText, names: Sequence[str], width: int) -> Iterator[ast.expr]:
-    """The divisors of the grids that the kernels `names` are launched with."""
+    """Yields the divisors of the grids that the kernels `names` are launched with."""
     for launch in (launch for launch in module.launches if launch.kernel in names):
         found = list(_divisors(launch, launch.grid, width))
         if not found:
@@ -293,7 +291,7 @@ def _divisors(launch: Launch, expression: ast.expr, width: int) -> Iterator[ast.
 
 
 def _written(launch: Launch, divisor: ast.expr, width: int) -> Iterator[ast.expr]:
-    """The number that `divisor` is."""
+    """Yields the number that `divisor` is."""
     value = _value(launch.host, divisor.id) if isinstance(divisor, ast.Name) else divisor
     if value is not None and number(value) == width:
         yield value

@@ -1,4 +1,4 @@
-"""The thread-level port: a kernel of the SIMT IR printed as Triton, whatever it computes.
+"""Writes the thread-level port: prints a kernel of the SIMT IR as Triton, whatever it computes.
 
 A block of threads is a program; a value that threads of a block agree on is a scalar, any other one a tensor with an
 element a thread. `kernel.py` is the way in: it builds the function, carries out the passes and has it printed.

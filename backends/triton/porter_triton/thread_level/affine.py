@@ -1,4 +1,4 @@
-"""Indices as sums of digits of the thread's number: what is needed to turn a store's index around."""
+"""Writes indices as sums of digits of the thread's number, as needed to invert a store's index."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNBOUNDED = 1 << 31
 class Affine:
     """The sum of `coefficient * digit` over `terms`, of `offset`, and of the uniform integers named in `rest`.
 
-    The sum of the latter is a multiple of `multiple`, which is 0 where there are none.
+    The sum of the latter is a multiple of `multiple`, which is 0 if there are none.
     """
 
     terms: tuple[tuple[Digit, int], ...] = ()
@@ -34,18 +34,18 @@ class Affine:
 
     @property
     def digit(self) -> Digit | None:
-        """The digit that this index is, and nothing else."""
+        """The digit that this index is, if it is nothing else."""
         alone = len(self.terms) == 1 and self.offset == 0 and not self.rest and self.terms[0][1] == 1
         return self.terms[0][0] if alone else None
 
     def plus(self, other: Affine) -> Affine:
-        """The sum."""
+        """Returns the sum."""
         terms = _merged(self.terms, other.terms)
         rest = _merged(self.rest, other.rest)
         return Affine(_joined(terms), self.offset + other.offset, rest, gcd(self.multiple, other.multiple))
 
     def times(self, factor: int) -> Affine:
-        """The product with a number."""
+        """Returns the product with a number."""
         if factor == 0:
             return Affine()
         scaled = tuple((d, c * factor) for d, c in self.terms)
@@ -54,23 +54,21 @@ class Affine:
 
     @property
     def carries(self) -> bool:
-        """Returns whether the digits may reach into the bits of the uniform part, so that threads wrap around
-        separately.
-        """
+        """Returns whether the digits may reach into the bits of the uniform part, so that threads wrap around."""
         free = self.multiple & -self.multiple or UNBOUNDED  # the sum of `rest` has no bits below this one
         span = sum(c * (d.modulus - 1) for d, c in self.terms)
         low = self.offset % free if self.multiple else self.offset
         return any(c < 0 for _, c in self.terms) or not 0 <= low <= low + span < free
 
     def quotient(self, by: int) -> Affine | None:
-        """`self // by` where self is one digit."""
+        """Returns `self // by` where self is one digit."""
         digit = self.digit
         if digit is None or (digit.modulus % by and by < digit.modulus and not digit.top):
             return None
         return thread_digit(digit.divisor * by, -(-digit.modulus // by), digit.top)
 
     def remainder(self, by: int) -> Affine | None:
-        """`self % by` where self is one digit."""
+        """Returns `self % by` where self is one digit."""
         digit = self.digit
         if digit is None or by >= digit.modulus:
             return None if digit is None else self
@@ -80,7 +78,7 @@ class Affine:
 
 
 def thread_digit(divisor: int, modulus: int, top: bool = False) -> Affine:
-    """A coordinate of the thread; nothing when it is always 0."""
+    """Returns a coordinate of the thread; nothing when it is always 0."""
     return Affine(((Digit(divisor, modulus, top), 1),)) if modulus > 1 else Affine()
 
 
@@ -92,7 +90,7 @@ def _merged(left: tuple[tuple[_Key, int], ...], right: tuple[tuple[_Key, int], .
 
 
 def _joined(terms: tuple[tuple[Digit, int], ...]) -> tuple[tuple[Digit, int], ...]:
-    """`tx + BX * ty` is one digit."""
+    """Joins `tx + BX * ty` to one digit."""
     joined: list[tuple[Digit, int]] = []
     for digit, coefficient in terms:
         if joined:

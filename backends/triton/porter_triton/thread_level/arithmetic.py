@@ -1,4 +1,4 @@
-"""Arithmetic, comparisons and conversions with the meaning they have in the IR, which is that of C.
+"""Prints arithmetic, comparisons and conversions with their meaning in the IR, which is that of C.
 
 Triton knows integers by their bits: an unsigned one may be held as a signed one of its size, as the thread's number is,
 wherever that makes no difference, or where the ranges of the operands say that it makes none.
@@ -47,7 +47,7 @@ _WITHOUT_SIGN = frozenset({"exp", "exp2", "exp10", "cos", "cosh", *COMPARISONS})
 
 
 def printed(p: Printer, op: Op) -> Expression | None:
-    """Returns a value that is computed of numbers; None for operations of other kinds."""
+    """Returns a value that is computed from numbers; None for operations of other kinds."""
     if op.kind in COMPARISONS:
         return compare(p, op)
     maker = _PRINTERS.get(op.kind)
@@ -137,7 +137,7 @@ def compare(p: Printer, op: Op) -> Expression:
 
 
 def _number_or_typed(value: Expression, type_: Scalar) -> Expression:
-    """Returns a number as an operand of a type: one of Python takes that of the operand beside it."""
+    """Returns a number as an operand of a type: a plain number takes the type of the operand beside it."""
     return value if value.number is not None or (value.loose and value.type is type_) else to_type(value, type_)
 
 
@@ -158,7 +158,7 @@ def _address(value: Expression) -> Expression:
 
 
 def floating(p: Printer, op: Op) -> Expression:
-    """Returns an operation on floats; halves are computed as floats but for what is exact in both."""
+    """Returns an operation on floats; halves are computed as floats unless it is exact in both."""
     type_ = op.operands[0].type
     assert isinstance(type_, Scalar)
     operands = [p.value(operand) for operand in op.operands]
@@ -205,7 +205,7 @@ def _negative(p: Printer, op: Op, operand: Expression, type_: Scalar) -> Express
 
 
 def _quotient(left: Expression, right: Expression, type_: Scalar) -> Expression:
-    """Returns a quotient rounded to nearest: Triton's `/` is not in float32, but by a power of two."""
+    """Returns a quotient rounded to nearest: Triton's `/` is not in float32, except by a power of two."""
     is_exact = type_ is Scalar.F64 or (right.number is not None and _is_power_of_two(right.number))
     if is_exact:
         return infix("/", Level.PRODUCT, left, right, type_)
@@ -219,7 +219,7 @@ def _is_power_of_two(value: float) -> bool:
 def mathematics(
     kind: str, operands: Sequence[Expression], type_: Scalar, calls: Callable[[HelperCall], str]
 ) -> Expression:
-    """Returns a function of numbers of a type; `calls` is told the helper that it calls, and says its name."""
+    """Returns a function of numbers of a type; `calls` is told the helper that it calls, and returns its name."""
     given = [settled(operand) for operand in operands]
     if kind == "log10":
         logarithm = call("tl.log", type_, *given)
@@ -277,7 +277,7 @@ def _upper_half(p: Printer, op: Op) -> Expression:
 
 
 def _counted_bits(p: Printer, op: Op) -> Expression:
-    """Returns an operation on bits; integers of fewer than 32 are taken as the lowest of 32."""
+    """Returns an operation on bits; integers of fewer than 32 bits are the lowest bits of 32."""
     type_ = op.result.type
     assert isinstance(type_, Scalar)
     own = {8: Scalar.U8, 16: Scalar.U16, 32: Scalar.U32, 64: Scalar.U64}[type_.bits]

@@ -44,7 +44,7 @@ class Tensor:
 
 
 def declare(p: Printer) -> None:
-    """Writes what arrays hold before anything is stored, which nobody may rely on."""
+    """Writes the initial contents of arrays, on which no kernel may rely."""
     for root in dict.fromkeys(place.array.root for place in p.arrays.places.values()):
         array = p.arrays.places[root].array
         wanted = symbol(root.name) or "shared"
@@ -74,7 +74,7 @@ def _tensor(p: Printer, array: BlockArray, wanted: str) -> Tensor:
 
 
 def load(p: Printer, op: Op, place: Place) -> None:
-    """The element at an index: one a thread, or one for all."""
+    """Returns the element at an index: one a thread, or one for all."""
     made = _loaded(p, place)
     if made.is_atom and p.arrays.is_stored_later(op, place.array):
         p.values[op.result] = p.named(made, op.result.name or "value")
@@ -138,7 +138,7 @@ def _element(p: Printer, tensor: Expression, index: Expression) -> Expression:
 
 
 def store(p: Printer, op: Op, place: Place) -> None:
-    """Puts an element a thread, in the threads that run, into an array."""
+    """Stores an element a thread, in the threads that run, into an array."""
     array, tensor = place.array, p.tensors[place.array.root]
     held = p.value(op.operands[2])
     value = held if held.number is not None else p.typed(held, array.element)
@@ -169,7 +169,7 @@ def _everywhere(tensor: Tensor, value: Expression) -> Expression:
 
 
 def _last_stored(p: Printer, value: Expression, old: Expression) -> Expression:
-    """Returns what one element holds after a store by any threads: the value of the last one."""
+    """Returns the contents of one element after a store by any threads: the value of the last one."""
     mask = p.mask
     value = settled(value)
     assert isinstance(value.type, Scalar)
@@ -292,7 +292,7 @@ def _threads(p: Printer) -> Expression:
 
 
 def _compared(p: Printer, place: Place, tensor: Tensor, value: Expression, old: Expression) -> Expression:
-    """Any index: each element is compared with each thread's; of several writers the last one's value stays."""
+    """Stores at any index: compares each element with each thread's; of several writers the last one's value stays."""
     p.lanes_meet()
     hits, tid = _hits(p, place, tensor), variable("tid", _I32, varying=True)
     last = Expression(f"tl.max(tl.where({hits.text}, {tid.text}[None, :], -1), axis=1)", _I32, varying=True)

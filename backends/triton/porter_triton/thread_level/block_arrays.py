@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The threads that run an operation: those whose digits are `pins`, and more is asked of them unless `is_exact`."""
+    """The threads that run an operation: those whose digits are `pins`, with further conditions unless `is_exact`."""
 
     pins: Pins
     is_exact: bool
@@ -63,7 +63,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """For each element the thread that stores it: `index` is turned around, with these digits of the thread fixed.
+    """For each element the thread that stores it: `index` is inverted, with these digits of the thread fixed.
 
     `is_asked`: whether the thread runs must still be asked.
     """
@@ -100,14 +100,14 @@ class BlockArrays:
         return frozenset(place.array.root for place in self.places.values())
 
     def place(self, op: Op) -> Place | None:
-        """Returns the element that a load or store accesses; None for one of memory."""
+        """Returns the element that a load or store accesses; None for one in memory."""
         if op.kind not in _ACCESSES or op.operands[0] not in self.places:
             return None
         found = self.places[op.operands[0]]
         return Place(found.array, (*found.steps, op.operands[1]))
 
     def index(self, place: Place) -> Affine | None:
-        """Returns the index of an element as a sum of digits; None where it is none."""
+        """Returns the index of an element as a sum of digits; None where it is not one."""
         total = Affine()
         for step in place.steps:
             part = self.digits.of(step)
@@ -254,7 +254,7 @@ def _addresses(
 ) -> tuple[dict[Value, tuple[Value, ...]], list[Op]] | None:
     """Returns the addresses that are made of an array's, with their steps, and all accesses by them.
 
-    None where something else is made of one.
+    None where one is used for anything else.
     """
     type_ = root.result.type
     if not isinstance(type_, Array | Pointer) or type_.space is not Space.SHARED:

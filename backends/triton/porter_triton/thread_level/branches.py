@@ -1,4 +1,4 @@
-"""Branches: Triton's own where all threads of a block take one way, else masks."""
+"""Prints branches: Triton's own where all threads of a block take one way, else masks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _side(p: Printer, region: Block, variables: Sequence[Held]) -> None:
 
 
 def _masked(p: Printer, op: Op) -> None:
-    """Both regions run, each for its threads."""
+    """Runs both regions, each for its threads."""
     condition = p.value(op.operands[0])
     yes, no = op.regions
     if op.results or _acts(no):
@@ -87,7 +87,7 @@ def _is_undefined(p: Printer, value: Value) -> bool:
 
 
 def _loaded_or_constant(p: Printer, region: Block, other: Block) -> dict[Value, Expression]:
-    """Returns what a region loads and hands on where the other one hands on a number: that is what its threads load."""
+    """Returns loads that a region hands on, each with the number that the other region hands on in its place."""
     found: dict[Value, Expression] = {}
     for value, instead in zip(region.ops[-1].operands, other.ops[-1].operands, strict=True):
         maker, number = p.makers.get(value), p.makers.get(instead)
@@ -111,7 +111,7 @@ def flat(value: Held) -> tuple[Expression, ...]:
 
 
 def declared(p: Printer, value: Value, wanted: str) -> Held:
-    """Returns the variable for what control hands on; of a vector one for each number."""
+    """Returns the variable for what control hands on; for a vector one for each number."""
     varying = value in p.uniformity.varying
     if not isinstance(value.type, Vector):
         assert isinstance(value.type, Scalar | Pointer)

@@ -1,4 +1,4 @@
-"""Prints what threads of a block tell each other: barriers, shuffles, votes and assertions."""
+"""Prints exchanges between the threads of a block: barriers, shuffles, votes and assertions."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _WARP_SIZE = 32
 
 
 def barrier(p: Printer, op: Op) -> None:
-    """Waits for the block. What lanes of a warp wait for is memory, too; a fence is part of the atomic operations."""
+    """Waits for the block. Lanes of a warp also wait for memory; a fence is part of the atomic operations."""
     if op.attribute("scope") in ("block", "warp"):
         p.barrier()
 
 
 def shuffle(p: Printer, op: Op) -> None:
-    """Another lane's value."""
+    """Returns another lane's value."""
     value, lane = (p.value(operand) for operand in op.operands[:2])
     if not value.varying:
         p.hold(op, value)
@@ -78,7 +78,7 @@ def _active(p: Printer, mask: Value) -> Expression:
 
 
 def reduce(p: Printer, op: Op) -> None:
-    """The numbers of all threads that run, of the block as a scalar, of the warp in each of its threads."""
+    """Reduces the numbers of all running threads: of the block to a scalar, of the warp for each of its threads."""
     kind, type_ = str(op.attribute("op")), op.result.type
     assert isinstance(type_, Scalar)
     value = p.spread(p.typed(p.value(op.operands[0]), type_))
@@ -100,7 +100,7 @@ def reduce(p: Printer, op: Op) -> None:
 
 
 def scan(p: Printer, op: Op) -> None:
-    """The numbers of the threads that run up to each one, of the block or of its warp."""
+    """Scans the numbers of the running threads up to each one, of the block or of its warp."""
     kind, type_ = str(op.attribute("op")), op.result.type
     assert isinstance(type_, Scalar)
     value = p.spread(p.typed(p.value(op.operands[0]), type_))
@@ -130,7 +130,7 @@ def neutral_number(kind: str, type_: Scalar) -> float:
 
 
 def check(p: Printer, op: Op) -> None:
-    """An assertion, of the threads that run."""
+    """Prints an assertion, of the threads that run."""
     says = settled(p.value(op.operands[0]))
     is_wrong = p.value(op.operands[0]).number == 0
     if p.mask.lanes is not None and is_wrong:

@@ -1,4 +1,4 @@
-"""Expressions of Triton: a text with its precedence, and what Triton knows of its value."""
+"""Defines expressions of Triton: a text with its precedence, and what Triton knows of its value."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Expression:
     """The text of a value, of the type that Triton sees.
 
     `varying`: a tensor with an element a thread, else a scalar. `turns`: with a row for each of several iterations
-    (`tiles.py`), which has one element where it does not vary. `number` is what a literal is. `loose`: it may be a
-    number of Python, which has the type of what it meets. `reads` are the variables that the text reads.
+    (`tiles.py`), which has one element where it does not vary. `number` is the value of a literal. `loose`: it may be a
+    number of Python, which takes the type of the other operand. `reads` are the variables that the text reads.
     """
 
     text: str
@@ -92,7 +92,7 @@ def signed(type_: Scalar) -> Scalar:
 
 
 def literal(value: float, type_: Scalar) -> Expression:
-    """Returns a number as Python writes it; Triton gives it the type of what it meets."""
+    """Returns a number as Python writes it; Triton gives it the type of the other operand."""
     if type_ is Scalar.BOOL:
         return Expression(str(bool(value)), type_, number=value, loose=True)
     text = _float(value, type_) if type_.is_float else str(value)
@@ -119,7 +119,7 @@ def _single(value: float) -> bytes | None:
 
 
 def infix(symbol: str, level: Level, left: Expression, right: Expression, type_: Scalar | Pointer) -> Expression:
-    """Returns both with an operator between; what stands second binds tighter, so do both sides of a comparison."""
+    """Returns both with an operator between; the second binds tighter, and so do both sides of a comparison."""
     first = left.within(Level(level + 1) if level is Level.COMPARISON else level)
     text = f"{first} {symbol} {right.within(Level(level + 1))}"
     return combined(text, type_, left, right, level=level)
@@ -139,7 +139,7 @@ def combined(text: str, type_: Scalar | Pointer, *parts: Expression, level: Leve
 
 
 def to_type(value: Expression, type_: Scalar) -> Expression:
-    """Returns a number converted as Triton converts it; of integers of one size the same bits."""
+    """Returns a number converted as Triton converts it; integers of the same size keep their bits."""
     if value.number is not None:
         return literal(_wrapped(value.number, type_), type_)
     if value.type is type_ and not value.loose:
@@ -172,13 +172,13 @@ def settled(value: Expression) -> Expression:
 
 
 def alone(value: Expression) -> Expression:
-    """Returns a value that stands beside no other one: Triton takes a float for one of 32 bits then."""
+    """Returns a value without another operand: Triton then takes a float for one of 32 bits."""
     is_cut = value.type is Scalar.F64 and value.number is not None and not _is_single(value.number)
     return settled(value) if is_cut else value
 
 
 def _is_single(value: float) -> bool:
-    """Returns whether a float is one of 32 bits; whole numbers are taken as large as they are."""
+    """Returns whether a float has 32 bits; whole numbers keep their size."""
     if not isinstance(value, float) or not math.isfinite(value):
         return True
     bits = _single(value)

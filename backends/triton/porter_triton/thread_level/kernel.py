@@ -1,4 +1,4 @@
-"""A kernel's tree as a Triton function, by the SIMT IR."""
+"""Prints a kernel's tree as a Triton function, through the SIMT IR."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _BYTES = {"__nv_fp8_e4m3": "float8_e4m3fn", "__nv_fp8_e5m2": "float8_e5m2"}  # t
 class PreparedKernel:
     """A function of the IR that can be printed, for launches like `launch`.
 
-    `sources` says what its parameters are, `host_names` what functions of the module beside it are called.
+    `sources` says what its parameters are, `host_names` are the names of functions beside it in the module.
     """
 
     function: Function
@@ -77,7 +77,7 @@ class PreparedKernel:
 def prepared_kernel(
     unit: Unit, kernel: FunctionTree, launch: LaunchInfo, host_names: frozenset[str] = frozenset()
 ) -> PreparedKernel:
-    """Returns what `kernel` is printed from for launches like `launch`; raises `Refusal` with line and reason."""
+    """Returns the function that `kernel` is printed from for launches like `launch`; raises `Refusal`."""
     try:
         function = build(unit, kernel, launch.template)
         sources = parameter_sources(unit, kernel, launch.template)
@@ -90,7 +90,7 @@ def prepared_kernel(
 
 
 def prepared(function: Function, launch: LaunchInfo) -> Function:
-    """Returns a function as it is printed: what is known is computed, and loops are of one length for all threads."""
+    """Returns a function ready to be printed: known values are computed, loops have one length for all threads."""
     extents = extents_of(launch)
     found = unrolled(folded_by_ranges(function, extents))
     found = arrays_as_values(with_array_choices(with_products_for_powers(found)))
@@ -140,8 +140,8 @@ def print_kernel(
 ) -> LoweredKernel:
     """Returns a function of the IR as a Triton function.
 
-    Constants that are `spelled` are what parameters of the `template` say. Raises `Refusal` where the text calls
-    something else like one of these.
+    Constants that are `spelled` stand for parameters of the `template`. Raises `Refusal` where the text uses one of
+    these names for something else.
     """
     function, launch, sources = kernel.function, kernel.launch, kernel.sources
     x, y, z = (dimension.value for dimension in launch.block)

@@ -34,11 +34,12 @@ class Loads:
 
 
 def lanes_of(p: Printer) -> int:
-    """One where a thread waits for one load after another, has many on their way or speaks to its warp.
+    """Returns one where a thread waits for one load after another, has many loads at once, or speaks to its warp.
 
-    Four where lanes never wait.
+    It returns four where lanes never wait.
 
-    An H200 moves at full speed what is on its way in 16 bytes a lane, nine tenths of that in 8, two thirds in 4.
+    An H200 reaches full speed with 16 bytes of loads at a time for each lane, nine tenths of it with 8, two thirds with
+    4.
     """
     loads, called = loads_of(p), with_callees(call.name for call in p.helpers)
     if loads.streams or not _BY_WARP.isdisjoint(called):
@@ -86,7 +87,7 @@ class _Walk:
         self.streams |= on_its_own and (hands_on or not self._is_side_by_side(op))
 
     def _is_shared(self, op: Op) -> bool:
-        """Returns whether threads share a loop among them: it steps by as many as they are along some axis."""
+        """Returns whether threads share a loop among them: its step is the number of threads along some axis."""
         step = op.operands[2]
         number = self.p.arrays.digits.number(step)
         if number is None:

@@ -1,4 +1,4 @@
-"""Lines of a kernel's text: those go that set only what nobody reads, such as the mask of a branch that needs none."""
+"""Holds the lines of a kernel's text, and drops those that only set what nobody reads, such as an unused mask."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _INDENT = "    "
 class Line:
     """A line that stands `depth` suites deep.
 
-    `reads` are the variables that it reads. `sets` are those that it sets where it does nothing else. `opens`: it is
-    the head of a suite.
+    `reads` are the variables that it reads. `sets` are those that it sets, if it does nothing else. `opens`: it is the
+    head of a suite.
     """
 
     text: str

@@ -1,7 +1,7 @@
-"""Loops: Triton's own where all threads of a block have the same iterations, else as long as one goes on.
+"""Prints loops: Triton's own where all threads of a block have the same iterations, else as long as one goes on.
 
-What a loop carries are variables of Python. In a loop that threads leave one by one, those of a thread that has left
-keep what they have.
+Loop-carried values are variables of Python. In a loop that threads leave one by one, a thread that has left keeps its
+values.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _direction(p: Printer, op: Op) -> int:
 
 
 def _together(p: Printer, op: Op, carried: _Carried, direction: int) -> None:
-    """All threads count alike: `for i in range(...)`."""
+    """Prints a loop in which all threads count alike: `for i in range(...)`."""
     counter = op.regions[0].arguments[0]
     held, (start, stop, step) = _limits(p, op)
     if op.attribute("compare") in ("le", "ge"):
@@ -102,7 +102,7 @@ def _limits(p: Printer, op: Op) -> tuple[Scalar, list[Expression]]:
 
 
 def _as_counter(p: Printer, value: Expression, counter: Value) -> Expression:
-    """Returns what the body takes for the counter: what is counted in more bits has those of its type."""
+    """Returns the counter as the body uses it: one that counts in more bits has the type of those."""
     assert isinstance(counter.type, Scalar)
     if value.type is signed(counter.type):
         return value
@@ -110,7 +110,7 @@ def _as_counter(p: Printer, value: Expression, counter: Value) -> Expression:
 
 
 def _ahead(p: Printer, op: Op, carried: _Carried, direction: int) -> None:
-    """Each thread counts for itself: as often as the thread that has most to do, which is told before."""
+    """Prints a loop in which each thread counts for itself: as often as the one with most to do, found before."""
     counter = op.regions[0].arguments[0]
     held, (start, stop, step) = _limits(p, op)
     start = p.atom(start, "start")
@@ -144,7 +144,7 @@ def _ahead(p: Printer, op: Op, carried: _Carried, direction: int) -> None:
 
 
 def _compared(p: Printer, op: Op, carried: _Carried) -> None:
-    """A loop whose counter may go anywhere: as long as the comparison holds."""
+    """Prints a loop whose counter may go anywhere: as long as the comparison holds."""
     counter = op.regions[0].arguments[0]
     assert isinstance(counter.type, Scalar)
     upper, step = (p.atom(p.typed(p.value(operand), counter.type), "limit") for operand in op.operands[1:3])
@@ -168,7 +168,7 @@ def _compared(p: Printer, op: Op, carried: _Carried) -> None:
 
 
 def repeated(p: Printer, op: Op) -> None:
-    """A `while`: what says whether it goes on is computed before it and at the end of each iteration."""
+    """Prints a `while`: its condition is computed before it and at the end of each iteration."""
     head, body = op.regions
     diverges = p.uniformity.diverges(op)
     _place(p, op)
@@ -244,7 +244,7 @@ class _Going:
         self.p.assign(self.name, condition if self.diverges else settled(condition))
 
     def suite(self) -> _Suite:
-        """The body of the loop, for the threads that go on."""
+        """Returns the body of the loop, for the threads that go on."""
         return _Suite(self.p, self.mask or self.p.mask)
 
 
@@ -311,7 +311,7 @@ class _Carried:
         self.hand(p, p.block(region), mask)
 
     def hand(self, p: Printer, values: Sequence[Held], mask: Mask | None) -> None:
-        """Writes what an iteration hands to the next: at once, where one is made of another one's old value."""
+        """Writes the values for the next iteration: all at once, where one is made from another one's old value."""
         pairs = [
             (target, value)
             for own, held in zip(self.variables, values, strict=True)
@@ -332,7 +332,7 @@ class _Carried:
             p.assign_all([name for name, _ in texts], ", ".join(value.text for value in given), *given)
 
     def show(self, p: Printer, values: Sequence[Held], carried: _Carried, mask: Mask | None) -> None:
-        """Writes what the head at the end of an iteration shows, in variables of their own."""
+        """Writes the results of a loop's head at the end of an iteration, in variables of their own."""
         own = [n for n, v in enumerate(self.variables) if v is not carried.variables[n]]
         _Carried([self.variables[n] for n in own]).hand(p, [values[n] for n in own], mask)
 
@@ -342,7 +342,7 @@ class _Carried:
 
 
 def _kept(p: Printer, target: Expression, value: Expression, mask: Mask | None) -> Expression:
-    """Returns what a variable has after an iteration: the old value in threads that have left the loop."""
+    """Returns a variable after an iteration: the old value in threads that have left the loop."""
     value = handed(p, target, value)
     if mask is None or mask.lanes is None or not target.varying:
         return value

@@ -1,4 +1,4 @@
-"""Loads, stores and atomic operations; memory of a block or thread is a slice of a buffer that the launcher makes."""
+"""Prints loads, stores and atomic operations; memory of a block or thread is a slice of a buffer of the launcher's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def reserve(p: Printer) -> None:
 
 
 def _array(p: Printer, op: Op) -> None:
-    """Memory of the block, or of each thread."""
+    """Declares memory of the block, or of each thread."""
     type_ = op.result.type
     assert isinstance(type_, Array)
     width = type_.element.count if isinstance(type_.element, Vector) else 1
@@ -181,7 +181,7 @@ def _given(mask: Expression | None) -> tuple[Expression, ...]:
 
 
 def load(p: Printer, op: Op) -> None:
-    """The element at an index; a vector is moved in one access."""
+    """Loads the element at an index; a vector is moved in one access."""
     if (held := p.arrays.place(op)) is not None:
         block_array_access.load(p, op, held)
         return
@@ -217,9 +217,9 @@ def load(p: Printer, op: Op) -> None:
 
 
 def _is_for_threads(p: Printer, op: Op) -> bool:
-    """Returns whether a number is only used for what each thread has of its own.
+    """Returns whether a number is only used for values that each thread has for itself.
 
-    Then each thread that runs loads it: to ask whether one does makes the block wait.
+    Then each running thread loads it: asking whether any thread runs would make the block wait.
     """
     users = p.uses.get(op.result, ())
     return bool(users) and all(
@@ -301,7 +301,7 @@ def _unconditional(
 def _conditional(
     p: Printer, op: Op, kind: str, pointer: Expression, given: list[Expression], *, is_alone: bool
 ) -> Expression:
-    """Returns an exchange that depends on what is there; Triton's has no mask."""
+    """Returns an exchange that depends on the old value; Triton's has no mask."""
     element = given[0].type
     assert isinstance(element, Scalar)
     lanes = None if is_alone else p.mask.lanes

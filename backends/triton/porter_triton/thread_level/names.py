@@ -1,4 +1,4 @@
-"""Names of the output: the source's own wherever two things of different type do not share one."""
+"""Chooses names of the output: the source's own, unless two things of different type share one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Names:
         self._scopes: list[list[str]] = [[]]
 
     def declare(self, wanted: str, kind: object) -> str:
-        """A name for a variable called `wanted` whose type and shape are `kind`.
+        """Returns a name for a variable called `wanted` whose type and shape are `kind`.
 
         Names that begin with two underscores are Python's own: no kernel may use them.
         """
@@ -34,7 +34,7 @@ class Names:
         return name
 
     def reserve(self, wanted: str, kind: object) -> str:
-        """A name that stays taken to the end."""
+        """Returns a name that stays taken to the end."""
         name = self.declare(wanted, kind)
         self._scopes[-1].remove(name)
         return name

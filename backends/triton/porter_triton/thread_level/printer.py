@@ -62,7 +62,7 @@ class Mask:
 
 @dataclass
 class Printer:
-    """One function. `lines` is its text so far; `values` has what each value that is printed by now is."""
+    """Prints one function. `lines` is its text so far; `values` has the text of each value that is printed by now."""
 
     function: Function
     names: Names
@@ -207,23 +207,23 @@ class Printer:
         self.lines.append(Line(text, self.depth, _reads(parts), opens=opens))
 
     def lanes_meet(self) -> None:
-        """Notes that what is written makes lanes wait for each other; of helpers their texts say so."""
+        """Notes that the written text makes lanes wait for each other; the texts of helpers say so themselves."""
         self.meet = True
 
     def barrier(self) -> None:
-        """Writes a barrier, unless nobody has touched memory since the one before."""
+        """Writes a barrier, unless memory was not touched since the last one."""
         if self.touched and self.is_ordered:
             self.lanes_meet()
             self.line("tl.debug_barrier()")
             self.touched = self.is_barrier_owed = False
 
     def assign(self, name: str, value: Expression, *, acts: bool = False) -> Expression:
-        """Writes `name = value`, which stays if nobody reads it but the value `acts`; returns the variable."""
+        """Writes `name = value`, which stays without a reader only if the value `acts`; returns the variable."""
         self.assign_all((name,), value.text, value, acts=acts)
         return variable(name, value.type, varying=value.varying, loose=value.loose, turns=value.turns)
 
     def assign_all(self, names: Sequence[str], text: str, *parts: Expression, acts: bool = False) -> None:
-        """Writes several variables at once; the text is made of those of `parts`."""
+        """Writes several variables at once; the text is made of the texts of `parts`."""
         self.lines.append(Line(f"{', '.join(names)} = {text}", self.depth, _reads(parts), () if acts else tuple(names)))
 
     def declare(self, wanted: str, type_: object, *, varying: bool, turns: bool = False) -> str:
@@ -241,7 +241,7 @@ class Printer:
 
     @contextmanager
     def indented(self) -> Iterator[None]:
-        """A suite of Python, whose variables are nobody else's."""
+        """Indents a suite of Python; nobody else uses its variables."""
         self.depth += 1
         self.touched = True
         self.names.enter()

@@ -1,4 +1,4 @@
-"""Prints what the text of a kernel begins with: the thread's number, its coordinates, the mask of a padded block."""
+"""Prints the beginning of a kernel: the thread's number, its coordinates, the mask of a padded block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LAUNCHED = {"block_index": ("pid", "tl.program_id"), "grid_extent": ("programs"
 
 
 def begin(p: Printer, launch: LaunchInfo) -> None:
-    """Writes the thread's number, and what of its coordinates is used; sets the mask of a block that is padded."""
+    """Writes the thread's number, and its coordinates if used; sets the mask of a padded block."""
     used = _used(p)
     extents = [_extent(p, launch, axis) for axis in range(3)]
     p.threads = _threads(p, launch)
