@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from porter.source.arithmetic_types import arithmetic
-from porter.source.chosen_types import OF_C, values_of_build
+from porter.source.chosen_branches import OF_C, values_of_build
 from porter.source.directives import directives, includes, macros, outermost_macro
 from porter.source.headers import HeaderFinder, is_installed
 from porter.source.lexer import TokenKind, significant, tokens
@@ -26,7 +26,7 @@ def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
     """The macros without which `program` holds nothing, and those that hide a local header which declares what it uses
     and nobody else declares. They stand around all of a file, or around the line of a header that includes it. So do
     those that hide the only definition of a macro of kernels which the program uses (`CUDA_KERNEL_LOOP`), and those by
-    whose value a type of numbers is chosen (`chosen_types.py`).
+    whose value a type of numbers is chosen, or a function declared (`chosen_branches.py`).
 
     What begins with an underscore is a compiler's to set. Of headers that several macros hide, and that declare the
     same, the first counts.
@@ -34,7 +34,7 @@ def macros_of_build(program: Program, finder: HeaderFinder) -> tuple[str, ...]:
     headers = tuple(dict.fromkeys(header for _, header in program.headers))
     set_already = _set_by((program.source, *headers), program.defines)
     found = _hiding(program, headers, finder, set_already)
-    return (*found, *values_of_build((program.source, *headers), set_already.union(found)))
+    return (*found, *values_of_build((program.source, *headers), set_already.union(found), finder))
 
 
 def _hiding(

@@ -19,7 +19,7 @@ def _prototypes(text: str) -> Iterator[str]:
     for token in (t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE):
         statement.append(token)
         if token.text == "{":
-            scopes.append(any(t.text in ("namespace", "extern") for t in statement))
+            scopes.append(_is_of_declarations([t.text for t in statement]))
         elif token.text == "}":
             del scopes[-1:]
         elif token.text == ";":
@@ -28,6 +28,11 @@ def _prototypes(text: str) -> Iterator[str]:
         else:
             continue
         statement = []
+
+
+def _is_of_declarations(words: Sequence[str]) -> bool:
+    """Returns whether a brace opens a namespace or `extern "C" {`, and no body of a function that is extern."""
+    return "namespace" in words or (words[:1] == ["extern"] and "(" not in words)
 
 
 def _declared_function(statement: Sequence[Token]) -> str:

@@ -158,3 +158,27 @@ def test_a_value_is_chosen_under_which_a_type_of_the_source_is_one(header, set_)
 def test_no_value_is_chosen_where_a_name_means_something_or_no_value_says_what(header, source):
     source = source.replace("__global__ void k(template real*", "template <typename real> __global__ void k(real*")
     assert wanted(header, source) == ()
+
+
+ASKS = '#include "math.cuh"\nvoid f(int n) { k<<<blocks_of(n), 64>>>(n); }\n'
+HIDES = "#pragma once\nint g();\n#ifdef USE_CUDA\nextern dim3 blocks_of(int n);\n#endif\n"
+
+
+def test_what_stands_around_a_prototype_that_the_source_calls_is_set():
+    assert wanted(HIDES, ASKS) == ("USE_CUDA=1",)
+    assert wanted(HIDES, ASKS.replace("void f", 'extern "C" void f')) == ("USE_CUDA=1",)
+
+
+@pytest.mark.parametrize(
+    ("header", "source"),
+    [
+        (HIDES + "#include <mpi.h>\n".join(["#ifdef USE_CUDA\n", "#endif\n"]), ASKS),
+        (HIDES, ASKS.replace("void f", "dim3 blocks_of(int n) { return dim3(n); }\nvoid f")),
+        (HIDES, ASKS.replace("void f", "#ifdef USE_CUDA\nvoid f") + "#endif\nint h();\n"),
+        (HIDES + "#define blocks_of(n) (n / 64)\n", ASKS),
+        (HIDES.replace("#ifdef USE_CUDA", "#ifndef NO_CUDA"), ASKS),
+    ],
+    ids=["wants a header", "its own", "asks for it", "a macro otherwise", "there already"],
+)
+def test_a_prototype_that_does_not_lack_sets_nothing(header, source):
+    assert wanted(header, source) == ()

@@ -1,5 +1,6 @@
 """Macros by whose value alone a source or its headers choose what a name means: `#if PRECISION == 2` around
-`typedef double real;`. Without one the name means nothing, and each value is a build of its own; the first counts.
+`typedef double real;`, `#ifdef USE_CUDA` around the prototype of a function that the source calls. Without one the name
+means nothing, and each value is a build of its own; the first counts.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from porter.source.arithmetic_types import arithmetic
-from porter.source.directives import directive_name, directives
+from porter.source.directives import directive_name, directives, includes
+from porter.source.headers import HeaderFinder, is_installed
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.mask import blank
+from porter.source.prototypes import prototypes
 from porter.source.text import Source
 
 _EQUAL = re.compile(r"#\s*(?:el)?if\s*\(?\s*([A-Za-z]\w*)\s*==\s*(\d+)\s*\)?\s*$")
@@ -41,22 +44,54 @@ class _Branch:
     start: int
     end: int
 
+    @property
+    def text(self) -> str:
+        """The text of the branch, without the conditions around it."""
+        return self.file.text[self.start : self.end]
 
-def values_of_build(files: Sequence[Source], defined: Collection[str]) -> tuple[str, ...]:
-    """Returns the macros, `NAME=VALUE`, under which a name that the first of `files` uses is a type of numbers, where
-    it is none without them. Those that are `defined` have a value already.
 
-    What begins with an underscore is a compiler's to set.
+def values_of_build(files: Sequence[Source], defined: Collection[str], finder: HeaderFinder) -> tuple[str, ...]:
+    """Returns the macros, `NAME=VALUE`, under which a name that the first of `files` uses is a type of numbers, or a
+    function, where it is none without them. Those that are `defined` have a value already.
+
+    What begins with an underscore is a compiler's to set, and what wants headers that are not there another build's.
     """
     branches = [branch for file in files for branch in _branches(file) if branch.macro not in defined]
-    outside = [_without(file, branches) for file in files] if branches else [""]
+    if not branches:
+        return ()
+    lame = {b.macro for b in branches if not _is_whole(b.text, b.file, finder)}
+    outside = [_without(file, branches) for file in files]
     lacking = _used(outside[0]).difference(*map(_declared, outside))
     chosen = dict[str, str]()
-    for branch in branches:
-        found = lacking & _numbers(branch.file.text[branch.start : branch.end])
+    for branch in (b for b in branches if b.macro not in lame):
+        found = lacking & (_numbers(branch.text) | _functions(branch.text, outside))
         if found and chosen.setdefault(branch.macro, branch.value) == branch.value:
             lacking -= found
     return tuple(f"{macro}={value}" for macro, value in chosen.items())
+
+
+def _functions(text: str, outside: Sequence[str]) -> frozenset[str]:
+    """The functions of which `text` has a prototype, that the source calls and that nobody mentions elsewhere."""
+    found = prototypes(text) if "(" in text else ()
+    source, *headers = outside
+    return frozenset(name for name in found if _is_called(name, source) and not _is_mentioned(name, headers))
+
+
+def _is_called(name: str, text: str) -> bool:
+    """Returns whether `text` calls a function that it does not define or declare."""
+    is_own = re.search(rf"\b{name}\s*\([^;{{}}]*\)[^;{{}}()]*\{{", text) or name in prototypes(text)
+    return not is_own and re.search(rf"\b{name}\s*\(", text) is not None
+
+
+def _is_mentioned(name: str, texts: Iterable[str]) -> bool:
+    return any(re.search(rf"\b{name}\b", text) for text in texts)
+
+
+def _is_whole(text: str, file: Source, finder: HeaderFinder) -> bool:
+    """Returns whether all is at hand that a branch of `file` includes."""
+    part = Source(file.path, text)
+    named = includes(part, directives(text))
+    return all(is_installed(i.path) or finder(i.path, file) is not None for i in named)
 
 
 def _used(text: str) -> frozenset[str]:
