@@ -564,3 +564,28 @@ def test_grids_of_pytorch_are_as_its_header_makes_them():
         }""")
     assert "    elements = x.numel()\n    grid_x = triton.cdiv(elements, block)\n    grid_y = 1\n" in found
     assert "no grid" not in found
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("n = std::clamp(n, 1, 64);", "n = max(1, min(n, 64))"),
+        ("n = std::accumulate(x.sizes().begin(), x.sizes().end(), 1, std::multiplies<int64_t>());",
+         "n = math.prod(x.shape, start=1)"),
+        ("n = std::accumulate(x.sizes().cbegin(), x.sizes().cend(), n);", "n = sum(x.shape, n)"),
+        ("if (!x.is_contiguous(at::MemoryFormat::ChannelsLast)) n = 1;",
+         "if not x.is_contiguous(memory_format=torch.channels_last):"),
+        ("auto z = x.contiguous(at::MemoryFormat::ChannelsLast); n = z.numel();",
+         "z = x.contiguous(memory_format=torch.channels_last)"),
+    ],
+)  # fmt: skip
+def test_what_hosts_call_of_the_standard_library_and_of_layouts_is_pythons(statement, line):
+    found = translated(f"""
+        at::Tensor f(const at::Tensor x) {{
+          auto y = at::empty_like(x);
+          int n = x.numel();
+          {statement}
+          add<<<n, 64>>>(y.data_ptr<float>(), x.data_ptr<float>(), n);
+          return y;
+        }}""")
+    assert f"    {line}\n" in found

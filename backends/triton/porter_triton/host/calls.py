@@ -64,7 +64,8 @@ def call(cx: Context, node: Call) -> Code:
         return without
     if isinstance(meaning := cx.find(callee.name), Closure):
         return _value_of(cx, meaning.node, node)
-    if (found := device_wide.thrust_call(cx, node) or times.told(cx, node)) is not None:
+    found = device_wide.thrust_call(cx, node) or times.told(cx, node) or _accumulated(cx, node)
+    if found is not None:
         return found
     if (function := inplace.setter(cx, node)) is not None:
         return inplace.call(cx, function, node)
@@ -260,6 +261,31 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
     if short in ("nullopt", "nullptr_t"):
         return NONE
     return indexing.range_of(arguments) if short == "Slice" else None
+
+
+def _accumulated(cx: Context, node: Call) -> Code | None:
+    """Translates `std::accumulate(v.begin(), v.end(), 1, std::multiplies<int>())`, a product of numbers, or their sum;
+    None for any other.
+    """
+    if not isinstance(node.callee, Name) or node.callee.name != "std::accumulate" or len(node.arguments) not in (3, 4):
+        return None
+    first, last, begin, *how = node.arguments
+    owners = [_end_of(first, ("begin", "cbegin")), _end_of(last, ("end", "cend"))]
+    name = how[0].callee.name if how and isinstance(how[0], Call) and isinstance(how[0].callee, Name) else ""
+    if None in owners or owners[0] != owners[1] or (how and name not in ("std::multiplies", "std::plus")):
+        return None
+    assert owners[0] is not None
+    held, given = expressions.expression(cx, owners[0]), expressions.expression(cx, begin)
+    if held.kind is not Kind.SEQUENCE or not given.is_number:
+        return None
+    text = f"math.prod({held.text}, start={given.text})" if "mult" in name else f"sum({held.text}, {given.text})"
+    return Code(text, given.kind, ctype=given.ctype)
+
+
+def _end_of(node: Expression, names: tuple[str, ...]) -> Expression | None:
+    """Returns what `node` is an end of, `v` of `v.begin()`."""
+    is_end = isinstance(node, Call) and isinstance(node.callee, Member) and node.callee.name in names
+    return node.callee.owner if isinstance(node, Call) and isinstance(node.callee, Member) and is_end else None
 
 
 def _limit(cx: Context, callee: Name) -> Code | None:

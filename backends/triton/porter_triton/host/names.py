@@ -100,6 +100,10 @@ def _of_device(cx: Context, node: Name) -> Code | None:
     return methods.device_property(cx, asked.pop(), node.line) if len(asked) == 1 and "" not in asked else None
 
 
+# As keywords, which is how Python's functions take them.
+_FORMATS = {"ChannelsLast": "channels_last", "ChannelsLast3d": "channels_last_3d", "Contiguous": "contiguous_format"}
+
+
 def _of_torch(cx: Context, name: str) -> Code | None:
     """Returns what PyTorch and the standard library define, by its name without namespaces."""
     short = name.removeprefix("ScalarType::")
@@ -111,6 +115,7 @@ def _of_torch(cx: Context, name: str) -> Code | None:
         "kCPU": Code('"cpu"', Kind.DEVICE),
         "kStrided": Code("torch.strided", Kind.OTHER),
         "numeric_limits::infinity": Code("math.inf", Kind.FLOAT),
+        **{f"MemoryFormat::{n}": Code(f"memory_format=torch.{text}", Kind.OTHER) for n, text in _FORMATS.items()},
     }
     return NONE if short in ("nullptr", "NULL", "nullopt", "None") else known.get(short)
 
