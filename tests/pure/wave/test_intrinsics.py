@@ -73,6 +73,13 @@ def test_macro_that_stands_in_for_a_missing_intrinsic_is_left_alone(ported):
     assert ported(text) == text
 
 
+def test_the_mask_of_a_macro_that_is_a_primitive_without_one_is_confined(ported):
+    macro = "#define __shfl_down(...) __shfl_down_sync(0xFFFFFFFF, __VA_ARGS__)\n"
+    confined = macro.replace("0xFFFFFFFF", "warp32::lanes(0xFFFFFFFF)")
+    before = "__device__ float f(float v) { return __shfl_down(v, 4); }"
+    assert ported(macro + before) == confined + before.replace("4)", "4, 32)")
+
+
 @pytest.mark.parametrize(
     "text",
     [

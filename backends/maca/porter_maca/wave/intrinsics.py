@@ -23,8 +23,10 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
     """Yields every use of a primitive of `known`, and of the votes without mask, in `stream`.
 
     A macro that defines a primitive for old compilers is left alone: where it is not in force its body does not count.
+    Of one that is a primitive without a mask, and hands on all that it is given, the mask is confined.
     """
     if stream.macro in known or stream.macro in LEGACY_VOTES:
+        yield from _masks(stream, text, known)
         return
     for position, token in enumerate(stream.tokens):
         if token.kind is not TokenKind.IDENTIFIER or not (token.text in known or token.text in LEGACY_VOTES):
@@ -43,6 +45,20 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
             yield _legacy_vote(token, start, call)
         else:
             yield from _call(token.text, start, call, text, known[token.text])
+
+
+def _masks(stream: Stream, text: str, known: Mapping[str, Primitive]) -> Iterator[Change]:
+    """Yields the mask in the body of `#define __shfl_down(...) __shfl_down_sync(0xffffffff, __VA_ARGS__)`: calls of the
+    macro get a width.
+    """
+    for position, token in enumerate(stream.tokens):
+        call = call_after(stream.tokens, position) if token.text == f"{stream.macro}_sync" else None
+        if call is None or token.text not in known or len(call.arguments) != len(("mask", "rest")):
+            continue
+        mask, rest = call.arguments
+        if text[rest.start : rest.end] == "__VA_ARGS__":
+            confined = Wrap(mask.start, mask.end, "warp32::lanes(", ")")
+            yield Change(Danger.LANE_MASK, mask.start, mask.end, text[mask.start : mask.end], (confined,))
 
 
 def _name_start(stream: Stream, position: int) -> int | None:
