@@ -280,11 +280,22 @@ def _function(b: Builder, node: Expression) -> RValue | None:
 
 
 def address_of(b: Builder, node: Expression) -> Number:
-    """`&x`."""
+    """`&x`; of a value that a constant reference is bound to, the address of a copy."""
     found = place(b, node)
+    type_ = access.place_type(found)
+    if not isinstance(found, Memory) and type_ is not None and (isinstance(found, Held) or _is_read_only(b, node)):
+        copy = access.variable(b, "copy", type_, in_memory=True)
+        access.store(b, copy, access.load(b, found))
+        found = copy
     if not isinstance(found, Memory):
         raise b.problem("the address of what is not in memory")
     return Number(access.address(b, found), PointerTo(found.type))
+
+
+def _is_read_only(b: Builder, node: Expression) -> bool:
+    """Returns whether a name is a constant reference that the function is given."""
+    taken = b.functions[-1].parameters if isinstance(node, Name) else ()
+    return any(p.name == getattr(node, "name", "") and p.type.reference and p.type.const for p in taken)
 
 
 def operate(b: Builder, operator: str, left: RValue, right: RValue) -> RValue:

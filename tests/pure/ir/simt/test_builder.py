@@ -456,3 +456,28 @@ def test_a_shuffle_of_the_source_is_for_its_type_and_calls_cudas(type_, more):
                  "__shfl_down_sync(0xffffffffu, x[threadIdx.x], 1, 32); }")  # fmt: skip
     x = np.arange(32, dtype=type_) + type_(0.0625)
     assert np.array_equal(run(made, x)[0][:31], x[1:] + type_(more))
+
+
+def test_bytes_of_a_value_that_a_constant_reference_is_bound_to_are_another_number():
+    made = built("""
+template <class To, class From> __device__ constexpr To bit_cast(const From& from) noexcept {
+    To to{};
+    static_assert(sizeof(To) == sizeof(From));
+    memcpy(&to, &from, sizeof(To));
+    return to;
+}
+inline __device__ int encoded(float v) { v = v * 2.f; int i = bit_cast<int>(v); return i >= 0 ? i : (1 << 31) | ~i; }
+__global__ void k(int* y, const float* x) { y[threadIdx.x] = encoded(x[threadIdx.x]) + bit_cast<int>(1.f); }
+""")
+    x = np.linspace(-4, 4, 32, dtype=np.float32)
+    bits = (x * np.float32(2)).view(np.int32)
+    one = np.float32(1).view(np.int32)
+    expected = np.where(bits >= 0, bits, np.int32(-(2**31)) | ~bits) + one
+    assert np.array_equal(run(made, np.zeros(32, np.int32), x)[0], expected.astype(np.int32))
+
+
+def test_the_address_of_a_reference_through_which_a_variable_is_set_is_no_copys():
+    with pytest.raises(NotExpressibleError, match="the address of what is not in memory"):
+        built("""
+__device__ void cleared(float& v) { float zero = 0; memcpy(&v, &zero, 4); }
+__global__ void k(float* y) { float v = y[threadIdx.x]; cleared(v); y[threadIdx.x] = v; }""")
