@@ -100,6 +100,8 @@ def _built(whole: Unit) -> tuple[Built, ...]:
     if count == 1:
         return (_by_parameters(whole, done.log),)
     guilty = blamed(done.log)
+    if picked := _picking(whole, guilty, done.log):
+        return _built(picked)
     if fails_anyway(done.log) or (not guilty and not whole.calling().make().ok):
         return (build_failure(done.log, whole.request),) * count
     return _apart(whole, guilty or range(count))
@@ -171,13 +173,23 @@ def _either(whole: Built, bare: Built) -> Built:
     return whole
 
 
+def _picking(whole: Unit, guilty: Collection[int], log: str) -> Unit | None:
+    """The same with the `guilty` picked by their parameters, where merely the driver fails, and they were not before:
+    two that overload one name need no builds of their own.
+    """
+    if not only_driver_fails(log):
+        return None
+    picked = frozenset(c for i, c in enumerate(whole.request.callees) if i in guilty and c.parameters)
+    return replace(whole, by_parameters=whole.by_parameters | picked) if picked - whole.by_parameters else None
+
+
 def _apart(whole: Unit, guilty: Collection[int]) -> tuple[Built, ...]:
     """Each of the `guilty` by itself, the others together."""
-    callees = whole.request.callees
+    callees, alone = whole.request.callees, replace(whole, by_parameters=frozenset())
     others = [callee for index, callee in enumerate(callees) if index not in guilty]
     built = iter(_built(whole.calling(*others)) if others else ())
     return tuple(
-        _built(whole.calling(callee))[0] if index in guilty else next(built) for index, callee in enumerate(callees)
+        _built(alone.calling(callee))[0] if index in guilty else next(built) for index, callee in enumerate(callees)
     )
 
 
@@ -185,7 +197,7 @@ def _by_parameters(alone: Unit, log: str) -> Executable | BuildFailure:
     """The only callee, whose plain name gave `log`: where merely the driver fails, it is picked by its parameters."""
     request = alone.request
     if only_driver_fails(log) and request.callees[0].parameters:
-        picked = replace(alone, by_parameters=True)
+        picked = replace(alone, by_parameters=frozenset(request.callees))
         done = picked.make()
         if done.ok:
             return Executable(str(picked.program), picked.key, request, 0, sides=picked.sides)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from porter.contract.contract import EntryKind
 from porter.simt.job import BuildRequest, Callee, Part
@@ -35,15 +36,16 @@ _GIVE = "::porter::simt::give(record_{index}.{field}, arguments[{at}]);"
 _IN_NAMESPACE = "namespace {scope} {{\n{block}\n}}"
 
 
-def driver(request: BuildRequest, *, by_parameters: bool) -> str:
+def driver(request: BuildRequest, by_parameters: Container[Callee]) -> str:
     """C++ text to append to the translated source.
 
-    `by_parameters` picks overloads with the callees' parameter types, and looks those and the template arguments up
-    in the entry's namespace; without, a name must stand for one function and its arguments mean something anywhere.
+    The overloads of callees `by_parameters` are picked with their parameter types, and those and the template arguments
+    are looked up in the entry's namespace; of others a name must stand for one function and its arguments mean
+    something anywhere.
     """
     callees = request.callees
-    scopes = [callee.entry.name.rpartition("::")[0] if by_parameters else "" for callee in callees]
-    blocks = [_block(i, c, scopes[i], by_parameters=by_parameters) for i, c in enumerate(callees)]
+    scopes = [callee.entry.name.rpartition("::")[0] if callee in by_parameters else "" for callee in callees]
+    blocks = [_block(i, c, scopes[i], by_parameters=c in by_parameters) for i, c in enumerate(callees)]
     return without_macros(_FRAME + _BLOCK + _LIST + _MENTION) + _FRAME.format(
         file=DRIVER_FILE,
         begun=BEGUN,

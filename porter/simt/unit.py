@@ -84,8 +84,8 @@ _LIBRARIES = ["-no-pie", "-Wl,--gc-sections", "-lpthread", "-ldl", "-lm"]
 class Unit:
     """A source as it is compiled: `source` and `headers` (by name of inclusion) are translated already.
 
-    `by_parameters` says how the driver finds the request's callees (see driver.py), in whose place `ending` stands
-    where there is one. `sides` are those of the branches that are marked. `written` are the files before they were
+    The driver finds callees `by_parameters`, or by their names (see driver.py); `ending` stands in its place where
+    there is one. `sides` are those of the branches that are marked. `written` are the files before they were
     translated, the headers by name of inclusion.
     """
 
@@ -95,7 +95,7 @@ class Unit:
     flags: tuple[str, ...]
     source: str
     headers: tuple[tuple[str, str], ...]
-    by_parameters: bool = False
+    by_parameters: frozenset[Callee] = frozenset()
     ending: str = ""
     marked: bool = True
     sides: tuple[Side, ...] = ()
@@ -196,7 +196,7 @@ class Unit:
     @property
     def _text(self) -> str:
         macros = "".join(map(_definition, self.request.defines))
-        ending = self.ending or driver(self.request, by_parameters=self.by_parameters)
+        ending = self.ending or driver(self.request, self.by_parameters)
         return _BEFORE[self.request.part] + macros + self.source + _TAKEN.format(len(self.sides) + 1) + ending
 
     @property

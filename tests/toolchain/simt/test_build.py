@@ -123,6 +123,19 @@ def test_an_overload_is_picked_by_its_parameters(build_all):
     word = CType("word*", "word", 1, False, False)
     picked, three = build_all(text, Callee(Entry(EntryKind.KERNEL, "inner::set"), (word,)), "three")
     assert (answer(picked), answer(three)) == (2, 3)
+    assert picked.path == three.path
+
+
+def test_overloads_of_one_name_share_an_executable(build_all):
+    text = """
+    __global__ void set(int* x) { *x = 1; }
+    __global__ void set(int* x, int* y) { *x = 2; }
+    __global__ void three(int* x) { *x = 3; }"""
+    overloads = [Callee(Entry(EntryKind.KERNEL, "set"), (INT_POINTER,) * n) for n in (1, 2)]
+    one, two, three, missing = build_all(text, *overloads, "three", "missing")
+    assert (answer(one), answer(three)) == (1, 3)
+    assert one.path == two.path == three.path
+    assert refused(missing).message.startswith("missing cannot be called: ")
 
 
 def test_a_definition_that_one_entry_misses_keeps_none_from_being_built(build_all):
