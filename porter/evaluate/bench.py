@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,6 +27,7 @@ from porter.simt.job import (
 )
 from porter.simt.planned_run import PlannedExecutable
 from porter.simt.run import run
+from porter.simt.sample import SampledCall
 
 CUDA_WARP_SIZE = 32
 _BUILDERS = 2
@@ -82,20 +83,33 @@ class Bench:
 
     def planned(
         self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits, permitted: frozenset[str]
-    ) -> tuple[Execute, Execute, Callable[[], tuple[Fault, ...]]]:
-        """Returns what `execute` does, for plans that `device` carries out; the second function only plans.
+    ) -> PlannedRuns:
+        """Returns runs of what plans and is carried out by `device`; `permitted` are operators of the library."""
+        return PlannedRuns(PlannedExecutable(executable, device, self.limits, permitted), hardware)
 
-        The third says what all runs together show. `permitted` are operators of the library.
-        """
-        planned = PlannedExecutable(executable, device, self.limits, permitted)
 
-        def run_job(job: Job) -> Run:
-            return planned.execute(replace(job, hardware=hardware))
+@dataclass(frozen=True)
+class PlannedRuns:
+    """Runs of an executable whose host code plans, on a device with the limits of `hardware`."""
 
-        def rehearse_job(job: Job) -> Run:
-            return planned.rehearse(replace(job, hardware=hardware))
+    planned: PlannedExecutable
+    hardware: HardwareLimits
 
-        return run_job, rehearse_job, planned.concluded
+    def execute(self, job: Job) -> Run:
+        """Returns what came of a job."""
+        return self.planned.execute(replace(job, hardware=self.hardware))
+
+    def rehearse(self, job: Job) -> Run:
+        """Returns what host code alone does."""
+        return self.planned.rehearse(replace(job, hardware=self.hardware))
+
+    def sample(self, job: Job) -> SampledCall:
+        """Returns what a block of each launch does; raises `PlanError`."""
+        return self.planned.sample(replace(job, hardware=self.hardware))
+
+    def conclude(self) -> tuple[Fault, ...]:
+        """Returns what all runs together show."""
+        return self.planned.concluded()
 
 
 def limits(time_limit_s: float) -> Limits:

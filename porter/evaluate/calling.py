@@ -16,6 +16,7 @@ from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role,
 from porter.evaluate.outcome import Fidelity, NotBuilt
 from porter.evaluate.ported import Candidates, Ported, Signature
 from porter.simt.job import Execute, Fault, FaultKind, Job, Run, TensorValue, Value
+from porter.simt.sample import SampledCall
 
 FORWARD, MODEL = "forward", "ModelNew"
 _FLAT = (EntryKind.POINTER, EntryKind.KERNEL)  # their tensors are counts of elements, whatever shape these have
@@ -103,6 +104,7 @@ class _Call:
                 execute=self._executing(candidate.execute),
                 rehearse=candidate.rehearse and self._rehearsing(candidate.rehearse),
                 operations=candidate.operations and self._counting(candidate.operations),
+                sample=candidate.sample and self._sampling(candidate.sample),
                 timed=candidate.timed and candidate.timed.through(self._reduced, self._whole),
             )
             for candidate in candidates
@@ -119,6 +121,9 @@ class _Call:
 
     def _counting(self, operations: Callable[[Job], int]) -> Callable[[Job], int]:
         return lambda job: operations(self._reduced(job))
+
+    def _sampling(self, sample: Callable[[Job], SampledCall]) -> Callable[[Job], SampledCall]:
+        return lambda job: sample(self._reduced(job))
 
     def _reduced(self, job: Job) -> Job:
         """Returns `job` with the arguments that the function takes, in its order."""

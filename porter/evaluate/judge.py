@@ -18,6 +18,7 @@ from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
 from porter.oracle.reference import Expected, Reference, shapes_of
 from porter.simt.job import DISHONEST, Execute, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
+from porter.simt.sample import SampledCall
 from porter.source.text import Source, Span
 
 # A port must not depend on the order of its threads either; shuffled finds what forward hides.
@@ -54,7 +55,8 @@ class Candidate:
     it compiles what they launched, and returns the devices for which that worked. `timed` is the same on a device; None
     where it is executed on the CPU. `rehearse` runs host code alone and returns faults. `conclude` says what all runs
     together show. `named` says what its code and its launches name; None where these numbers shall not choose further
-    sizes. Where kernels are interpreted `operations` says how many a call has.
+    sizes. Where kernels are interpreted `operations` says how many a call has. Where
+    host code plans `sample` runs a block of each launch on tensors without contents.
     """
 
     warp_size: int | None
@@ -66,6 +68,7 @@ class Candidate:
     conclude: Callable[[], tuple[Fault, ...]] = tuple
     named: Callable[[], Named] | None = None
     operations: Callable[[Job], int] | None = None
+    sample: Callable[[Job], SampledCall] | None = None
 
 
 def judge(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from porter.evaluate.side import Side, ported_side
 from porter.evaluate.telling_sizes import Named
 from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.host_calls import not_free
-from porter.simt.job import BuildFailure, Built, Fault, HardwareLimits, Part
+from porter.simt.job import BuildFailure, Built, HardwareLimits, Part
 from porter.simt.planned_run import calls_outside
 from porter.source.program import Function
 
@@ -147,23 +147,23 @@ class EmulatedPort(SourcePort):
             if isinstance(port, BuildFailure):
                 return NotBuilt(port.placed, port.log)
             failure = NotBuilt(port.failure.placed, port.failure.log) if port.failure else None
-            execute, rehearse = self.bench.execute(port, self.hardware), None
-            conclude: Callable[[], tuple[Fault, ...]] = tuple
+            candidate = Candidate(
+                port.request.warp_size,
+                self.bench.execute(port, self.hardware),
+                failure=failure,
+                named=lambda: Named(self.side.numbers),
+            )
             if port.device is not None:
                 if others := not_free(calls_outside(port), self.own.words):
                     named = ", ".join(f"`{name}`" for name in others[:_MOST_NAMED])
                     return Refused(f"PORT1194: its host code uses {named}, which no launch needs")
-                execute, rehearse, conclude = self.bench.planned(
-                    port, port.device, self.hardware, self.own.library_work
+                runs = self.bench.planned(port, port.device, self.hardware, self.own.library_work)
+                candidate = replace(
+                    candidate,
+                    execute=runs.execute,
+                    rehearse=runs.rehearse,
+                    conclude=runs.conclude,
+                    sample=runs.sample,
                 )
-            ready.append(
-                Candidate(
-                    port.request.warp_size,
-                    execute,
-                    failure=failure,
-                    rehearse=rehearse,
-                    conclude=conclude,
-                    named=lambda: Named(self.side.numbers),
-                )
-            )
+            ready.append(candidate)
         return tuple(ready)

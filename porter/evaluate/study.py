@@ -221,9 +221,9 @@ class Originals:
         if not isinstance(built, Executable) or built.device is None:
             return reference
         own = self.source.own.library_work
-        execute, _, conclude = self.bench.planned(built, built.device, HardwareLimits(), own)
-        runs = [execute(expected.job(contract)) for expected in reference.expected[:_FEW_WORKLOADS]]
-        faults = (*conclude(), *(fault for run in runs for fault in run.faults))
+        planned = self.bench.planned(built, built.device, HardwareLimits(), own)
+        runs = [planned.execute(expected.job(contract)) for expected in reference.expected[:_FEW_WORKLOADS]]
+        faults = (*planned.conclude(), *(fault for run in runs for fault in run.faults))
         return replace(reference, habits=reference.habits | ({fault.kind for fault in faults} & DISHONEST))
 
     def twin(self, contract: Contract) -> Execute | None:

@@ -19,14 +19,29 @@ import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path
 
 from porter.branch_coverage import BranchCoverage
 from porter.contract.contract import EntryKind
 from porter.launch_plan.library_work import LibraryWork, PlanRefusedError
 from porter.launch_plan.normal import same_work
-from porter.launch_plan.steps import Free, Input, Launch, LaunchPlan, Read, Return
-from porter.launch_plan.views import made, used
+from porter.launch_plan.steps import (
+    Allocate,
+    Constant,
+    Fill,
+    Free,
+    Input,
+    Launch,
+    LaunchPlan,
+    Move,
+    Read,
+    Return,
+    Step,
+    TensorView,
+    Variable,
+)
+from porter.launch_plan.views import item_bytes, made, used
 from porter.simt.elf import read_elf
 from porter.simt.grids import fewest_that_shrink
 from porter.simt.job import (
@@ -43,11 +58,20 @@ from porter.simt.job import (
 )
 from porter.simt.launched import Launched
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
-from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
+from porter.simt.protocol import (
+    EMULATED,
+    Machine,
+    contents,
+    encode_planning_job,
+    encode_replaying_job,
+    encode_sampling_job,
+)
 from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, place_of, run_of
+from porter.simt.sample import SampledCall, SampledLaunch
 from porter.simt.stream_order import latest_first
 from porter.simt.unit import OUTSIDE
 
+_SAMPLED = (Input, Allocate, Free, Variable, Constant, Launch)
 _ASKS = 75  # how a planning process ends that waits for an answer
 MOST_READS = 64
 A_FEW_BYTES = 64  # of the device that host code may read in a job and decide by
@@ -119,6 +143,14 @@ class PlannedExecutable:
         told += [Fault(FaultKind.STOPPED, "", 0, "", message) for message in stopping]
         return replace(not_started(*noted, *told), coverage=coverage)
 
+    def sample(self, job: Job) -> SampledCall:
+        """Returns what the middle block of each launch of a call does, on tensors without contents; raises `PlanError`.
+
+        Numbers that host code reads from the device are zero.
+        """
+        alone = replace(job, before=(), schedule=Schedule.SHUFFLED)
+        return self._run(alone, _machine(alone)).sampled()
+
     def _rehearsed(self, job: Job) -> tuple[tuple[Fault, ...], list[Launch], int, BranchCoverage]:
         return self._run(job, _machine(replace(job, schedule=Schedule.SHUFFLED))).rehearsed()
 
@@ -188,7 +220,7 @@ class _PlannedRun:
         planning = self._plan(len(self.calls), [])
         if not planning.decoded.finished and planning.decoded.exit_code != _ASKS:
             noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
-            raise PlanError(next((fault.message for fault in noted[::-1]), "the host code did not end"))
+            raise PlanError(_ended(noted))
         return self._read(planning)
 
     def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int, BranchCoverage]:
@@ -205,6 +237,26 @@ class _PlannedRun:
                 taken = coverage_by(self.executable.sides, planning.decoded)
                 return noted, [step for step in steps if isinstance(step, Launch)], len(answers), taken
             answers.append(bytes(reads[len(answers)].source.shape[0]))
+
+    def sampled(self) -> SampledCall:
+        """Returns a sample of each launch that host code plans when all numbers that it reads are zero."""
+        answers = list[bytes]()
+        while True:
+            planning = self._plan(1, answers)
+            planned = self._read(planning)
+            reads = [step for plan in planned.calls for step in plan.steps if isinstance(step, Read)]
+            if planning.decoded.exit_code != _ASKS or len(answers) == MOST_READS or len(reads) <= len(answers):
+                break
+            answers.append(bytes(reads[len(answers)].source.shape[0]))
+        if not planning.decoded.finished:
+            raise PlanError(_ended(faults_of(self.executable.request, self.executable.path, planning, self.limits)))
+        steps = [step for plan in planned.calls for step in plan.steps]
+        kept = LaunchPlan(tuple(step for step in steps if isinstance(step, _SAMPLED)))
+        job = encode_sampling_job(self.job, self.limits, self._written(replace(planned, calls=(kept,))), self.machine)
+        left = self._left(self.device.path, job)
+        if not left.decoded.finished:
+            raise PlanError(_ended(faults_of(self.executable.request, self.device.path, left, self.limits)))
+        return _sampled_call(left, steps)
 
     def run(self, decoys: list[bool] | None = None) -> Run:
         """Returns what came of it; `decoys` are told whether it hangs on launches. Raises `PlanError` for what is no
@@ -260,8 +312,17 @@ class _PlannedRun:
         return read_plan(planning.decoded.steps, read_elf(self.executable.path), self.machine.memory_base)
 
     def _replay(self, planned: Planned) -> Left:
+        program = self.executable.callee.entry.kind is EntryKind.PROGRAM
+        snapshot_bytes = SNAPSHOT_BYTES if program else 0
+        given = replace(self.job, arguments=self.calls[0])
+        plan = self._written(planned)
+        return self._left(
+            self.device.path, encode_replaying_job(given, self.limits, snapshot_bytes, plan, self.machine)
+        )
+
+    def _written(self, planned: Planned) -> bytes:
+        """The plans as the device's part reads them."""
         kernels = {name: number for number, name in enumerate(self.device.kernels)}
-        first, *later = self.calls
         symbols = read_elf(self.device.path).variables
         own, others = (
             {name: symbols[name] for name in names if name in symbols}
@@ -270,13 +331,7 @@ class _PlannedRun:
         calls = planned.calls
         if self.job.schedule is not Schedule.FORWARD:  # a device does what its streams allow in any order
             calls = tuple(map(latest_first, calls, planned.orders))
-        plan = write_plan(calls, [contents(given) for given in later], kernels, own, others)
-        program = self.executable.callee.entry.kind is EntryKind.PROGRAM
-        snapshot_bytes = SNAPSHOT_BYTES if program else 0
-        given = replace(self.job, arguments=first)
-        return self._left(
-            self.device.path, encode_replaying_job(given, self.limits, snapshot_bytes, plan, self.machine)
-        )
+        return write_plan(calls, [contents(given) for given in self.calls[1:]], kernels, own, others)
 
     def _left(self, program: str, job: bytes) -> Left:
         left = left_by(program, job, self.limits)
@@ -363,6 +418,26 @@ class _PlannedRun:
             if not any(same_work(plan, other) for other in known):
                 return number + 1
         return 0 if many.decoded.finished else len(plans)
+
+
+def _ended(noted: Sequence[Fault]) -> str:
+    """Says what ended a process."""
+    return next((fault.message for fault in noted[::-1]), "the call did not end")
+
+
+def _size(view: TensorView) -> int:
+    return prod(view.shape) * item_bytes(view.dtype)
+
+
+def _sampled_call(left: Left, steps: Sequence[Step]) -> SampledCall:
+    pairs = zip(left.decoded.launches, left.decoded.samples, strict=True)
+    launches = tuple(SampledLaunch(one.kernel, one.grid, prod(one.block), block) for one, block in pairs)
+    copied = tuple(
+        _size(step.to) * (2 if isinstance(step, Move) else 1) for step in steps if isinstance(step, (Move, Fill))
+    )
+    returned = (view for step in steps if isinstance(step, Return) for view in step.results)
+    returned_bytes = sum(_size(v) for v in returned if isinstance(v, TensorView))
+    return SampledCall(launches, copied, returned_bytes)
 
 
 def _drawn(answer: bytes, kept: int, chance: random.SystemRandom) -> bytes:

@@ -28,6 +28,7 @@ from porter.simt.job import (
     Value,
 )
 from porter.simt.layouts import laid_out, offset_of, room_bytes, strides_of
+from porter.simt.sample import SampledBlock, SampledKind, SampledPlace
 
 _HEAD = struct.Struct("<8s5BQ2I2Q3I3IQ2QddQ2I2Qdq2IQ")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
@@ -35,6 +36,7 @@ _BEFORE = b"B"  # the tensors of a call before follow, their bytes alone
 _RECORD = struct.Struct("<IQ")
 _MAX_FRAMES = 8
 _FAULT = struct.Struct(f"<BBQi{_MAX_FRAMES}I")
+_SAMPLE, _SAMPLED_PLACE = struct.Struct("<7Q"), struct.Struct("<BB7Q")
 _DTYPES, _KINDS = tuple(DType), tuple(FaultKind)
 _SCHEDULES, _POLICIES = tuple(Schedule), tuple(MaskPolicy)
 
@@ -45,6 +47,7 @@ class JobMode(IntEnum):
     CALL = 0
     PLAN = 1
     REPLAY = 2
+    SAMPLE = 3
 
 
 class Tag(IntEnum):
@@ -61,6 +64,7 @@ class Tag(IntEnum):
     READ = 9
     SIDE = 10  # of a branch, whole
     MARK = 11  # of a side that the executable knows by its number
+    SAMPLE = 12  # of a block of a launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class Decoded:
     reads: list[bytes] = field(default_factory=list)
     sides: dict[Side, bool] = field(default_factory=dict)
     marks: list[RawMark] = field(default_factory=list)
+    samples: list[SampledBlock] = field(default_factory=list)
     finished: bool = False
     exit_code: int | None = None
 
@@ -170,6 +175,12 @@ def encode_replaying_job(job: Job, limits: Limits, snapshot_bytes: int, plan: by
     told = replace(machine, memory_bytes=EMULATED.memory_bytes)
     head = _head(job, limits, 0, snapshot_bytes, JobMode.REPLAY, told)
     return head + b"".join(_encode_value(value, value) for value in job.arguments) + plan
+
+
+def encode_sampling_job(job: Job, limits: Limits, plan: bytes, machine: Machine) -> bytes:
+    """The job file of the device's part, which runs a block of each launch of `plan` on tensors without contents."""
+    values = b"".join(_encode_value(value, value, with_contents=False) for value in job.arguments)
+    return _head(job, limits, 0, 0, JobMode.SAMPLE, machine) + values + plan
 
 
 def contents(values: Iterable[Value]) -> bytes:
@@ -341,6 +352,18 @@ def _read_read(into: Decoded, payload: bytes) -> None:
     into.reads.append(payload)
 
 
+def _read_sample(into: Decoded, payload: bytes) -> None:
+    position, places = _SAMPLE.size, list[SampledPlace]()
+    while position < len(payload):
+        kind, width, *counts = _SAMPLED_PLACE.unpack_from(payload, position)
+        label, position = _text(payload, position + _SAMPLED_PLACE.size)
+        places.append(SampledPlace(SampledKind(kind), width, label, *counts))
+    barriers, operations, first_operations, *waits, shared_bytes = _SAMPLE.unpack_from(payload)
+    memory, shared, atomic = waits
+    block = SampledBlock(barriers, operations, first_operations, memory, shared, atomic, shared_bytes, tuple(places))
+    into.samples.append(block)
+
+
 _READERS = {
     Tag.LAUNCH: _read_launch,
     Tag.FAULT: _read_fault,
@@ -353,4 +376,5 @@ _READERS = {
     Tag.READ: _read_read,
     Tag.SIDE: _read_side,
     Tag.MARK: _read_mark,
+    Tag.SAMPLE: _read_sample,
 }

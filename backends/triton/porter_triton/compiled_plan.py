@@ -11,22 +11,18 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-import numpy as np
-
 from porter.backend import Port, Target
-from porter.contract.contract import Argument, Contract, EntryKind, TensorArg, Workload
-from porter.contract.dtype import encode
-from porter.contract.expressions import evaluate, number
-from porter.contract.materialise import is_null, shape_of
+from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.bench import Bench
 from porter.evaluate.calling import Called
+from porter.evaluate.empty_job import job_of
 from porter.evaluate.judge import Candidate
 from porter.evaluate.side import Side
 from porter.launch_plan.steps import Allocate, Compute, Constant, Input, LaunchPlan, TensorView
 from porter.launch_plan.steps import Launch as PlannedLaunch
 from porter.launch_plan.views import extent_bytes, item_bytes, used, views_of
-from porter.simt.job import Construction, Job, Limits, Run, ScalarValue, TensorValue, Value
+from porter.simt.job import Construction, Job, Limits, Run
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
 from porter_triton.proof import InterpretedPort, Module, devices_of
@@ -100,18 +96,6 @@ def compiled_plan(  # noqa: PLR0917 - a candidate, what is asked of it, and wher
         found[0].execute(replace(job_of(contract, workload), construction=construction))
         plan, kernels = ready.plans[0]
         return plan if isinstance(plan, str) else _compiled(plan, kernels, target, Path(name), cache)
-
-
-def job_of(contract: Contract, workload: Workload) -> Job:
-    """A call of the contract's entry at `workload`, without the elements of tensors but for those host code reads."""
-    arguments = tuple(_argument(argument, workload) for argument in contract.arguments)
-    shape = contract.entry.launch
-    if shape is None or contract.entry.kind is not EntryKind.KERNEL:
-        return Job(arguments)
-    grid, block = ([evaluate(text, workload.sizes) for text in texts] for texts in (shape.grid, shape.block))
-    return Job(
-        arguments, grid=_extents(grid), block=_extents(block), shared_bytes=evaluate(shape.shared_bytes, workload.sizes)
-    )
 
 
 @dataclass(frozen=True)
@@ -196,21 +180,3 @@ def _buffers(plan: LaunchPlan) -> Iterable[tuple[int, int]]:
                 for view in used(step):
                     sizes[view.buffer] = max(sizes.get(view.buffer, 0), extent_bytes(view)[1])
     return ((_address(buffer), size) for buffer, size in sizes.items())
-
-
-def _argument(argument: Argument, workload: Workload) -> Value:
-    if isinstance(argument, TensorArg):
-        if is_null(argument, workload):
-            return TensorValue.none(argument.dtype)
-        shape = shape_of(argument, workload)
-        if argument.elements:
-            listed = np.array([evaluate(element, workload.sizes) for element in argument.elements], dtype=np.int64)
-            return TensorValue(argument.dtype, shape, encode(listed, argument.dtype).reshape(shape))
-        return TensorValue(argument.dtype, shape, np.zeros(0, argument.dtype.storage))
-    given = workload.scalars.get(argument.name)
-    return ScalarValue(number(argument.value, workload.sizes) if given is None else given)
-
-
-def _extents(extents: Iterable[int]) -> tuple[int, int, int]:
-    x, y, z = (int(extent) for extent in extents)
-    return x, y, z

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import hashlib
 
-from porter.backend import Chip, Port, Target
+from porter.backend import Port, Target
 from porter.contract.contract import Contract, Workload
+from porter.cost_model.estimate import estimate
+from porter.cost_model.program import Program
+from porter.cost_model.words import launch_in_words
 from porter.evaluate.bench import Bench
 from porter.evaluate.side import Side
 from porter.evolve.cost import Cost
 from porter.simt.job import Construction
-from porter_triton.compiled_plan import CompiledLaunch, CompiledPlan, compiled_plan
-from porter_triton.model.estimate import Estimate, estimate
+from porter_triton.compiled_plan import Compiled, CompiledLaunch, CompiledPlan, compiled_plan
+from porter_triton.model.lanes import WARP_SIZE
 from porter_triton.model.ptx import parse
-from porter_triton.model.walk import Launched, TooLongError, walk
-from porter_triton.model.words import launch_in_words
+from porter_triton.model.walk import Counts, Launched, TooLongError, walk
 
 _NVIDIA = "sm_"
 
@@ -41,23 +43,42 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
     if not plan.launches:
         return "it launches nothing"
     try:
-        parts = [(launch, estimated(launch, plan, chip)) for launch in plan.launches]
+        parts = [(launch, program_of(launch)) for launch in plan.launches]
     except TooLongError:
         return "a program goes on for too long to be walked"
     except (LookupError, ValueError, TypeError, ArithmeticError) as error:
         # Assembly that a module brings along may be anything.
         return f"its instructions are not understood ({type(error).__name__}: {error})"
-    units = sum(part.total for _, part in parts)
-    said = tuple(launch_in_words(launch, part, plan.buffers, chip) for launch, part in parts)
-    return Cost(units, said, sum(part.traffic.moved for _, part in parts), plan.returned_bytes, _digest(plan))
+    estimates = [estimate(program, launch.grid, plan.buffers, chip) for launch, program in parts]
+    said = tuple(
+        launch_in_words(launch.kernel, launch.grid, program, part, launch.tensors, plan.buffers, chip)
+        for (launch, program), part in zip(parts, estimates, strict=True)
+    )
+    moved = sum(part.traffic.moved for part in estimates)
+    return Cost(sum(part.total for part in estimates), said, moved, plan.returned_bytes, _digest(plan))
 
 
-def estimated(launch: CompiledLaunch, plan: CompiledPlan, chip: Chip) -> Estimate:
-    """Returns the cost of one launch. Raises `TooLongError`."""
+def program_of(launch: CompiledLaunch) -> Program:
+    """Returns the middle program of one launch. Raises `TooLongError`."""
     x, y, z = launch.grid
-    middle = Launched(launch.arguments, launch.grid, (x // 2, y // 2, z // 2), launch.compiled.warps)
-    counts = walk(parse(launch.compiled.ptx), middle)
-    return estimate(counts, launch.compiled, launch.grid, plan.buffers, chip)
+    made = launch.compiled
+    middle = Launched(launch.arguments, launch.grid, (x // 2, y // 2, z // 2), made.warps)
+    return counted(walk(parse(made.ptx), middle), made)
+
+
+def counted(counts: Counts, made: Compiled) -> Program:
+    """Returns the program with these counts."""
+    return Program(
+        made.warps,
+        WARP_SIZE,
+        made.registers,
+        made.shared_bytes,
+        made.local_bytes,
+        counts.slots,
+        counts.cycles,
+        counts.shared,
+        tuple(counts.accesses.by_place.values()),
+    )
 
 
 def _digest(plan: CompiledPlan) -> str:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sample.h"
 #include "schedule.h"
 
 namespace porter::simt {
@@ -44,6 +45,7 @@ void wake(WideMask* waiting) {
 }
 
 void release_barrier() {
+    if (sampling()) sample_barrier();
     barrier.result = barrier_result();
     barrier.arrived = barrier.holding = 0;
     block.floor = ++block.clock;
@@ -52,6 +54,7 @@ void release_barrier() {
 }
 
 void release_named(NamedBarrier& it) {
+    if (sampling()) sample_barrier();
     it.arrived = 0;
     block.floor = ++block.clock;  // stricter kernels order fewer threads by it; no false race may come of it
     wake(it.waiting);

@@ -8,6 +8,7 @@
 #include "plan.h"
 #include "printing.h"
 #include "process.h"
+#include "sample.h"
 #include "state.h"
 
 namespace porter::simt {
@@ -82,8 +83,9 @@ int run_blocks(dim3 grid, dim3 extent, std::size_t shared_bytes, Body body, cons
     grid_extent = grid;
     block_extent = extent;
     watch_new_grid();
-    for (std::uint64_t n = 0; n < blocks; ++n) {
-        const std::uint64_t number = order[n];
+    const std::uint64_t middle = (std::uint64_t(grid.z / 2) * grid.y + grid.y / 2) * grid.x + grid.x / 2;
+    for (std::uint64_t n = 0; n < (sampling() ? 1 : blocks); ++n) {
+        const std::uint64_t number = sampling() ? middle : order[n];
         block_index = {unsigned(number % grid.x), unsigned(number / grid.x % grid.y), unsigned(number / grid.x / grid.y)};
         block = {};
         block.extent = extent;
@@ -93,8 +95,10 @@ int run_blocks(dim3 grid, dim3 extent, std::size_t shared_bytes, Body body, cons
         if (n == 0 || options.schedule == Schedule::SHUFFLED) order_threads(number);
         watch_new_block();
         watch_dynamic_shared(shared_bytes);
+        if (sampling()) sample_new_block();
         const bool ended = run_block(body, context);
         watch_block_end();
+        if (sampling()) sample_block_end(shared_in_use());
         if (!ended) return error = INVALID_VALUE;
     }
     return SUCCESS;

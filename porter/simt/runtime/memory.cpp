@@ -12,6 +12,7 @@
 #include "plan.h"
 #include "process.h"
 #include "regions.h"
+#include "sample.h"
 #include "state.h"
 
 namespace porter::simt {
@@ -115,10 +116,11 @@ void* device_allocate(std::size_t bytes, const char* label, bool managed) {
     const std::size_t last_page = watching ? body + behind : round_up(bytes == 0 ? 1 : bytes, 4096);
     if (!planning() || managed) {  // else it is an address without memory
         if (mprotect(reinterpret_cast<void*>(base - guard), last_page + guard, PROT_READ | PROT_WRITE) != 0) return nullptr;
-        std::memset(reinterpret_cast<void*>(base), options.poison, bytes);
+        if (sampling()) madvise(reinterpret_cast<void*>(base), body, MADV_NOHUGEPAGE);  // few of its pages are ever touched
+        else std::memset(reinterpret_cast<void*>(base), options.poison, bytes);
     }
     allocations.push_back({base, bytes, label, true, managed, false, nullptr, nullptr, 0, 0});
-    if (watching) follow(allocations.back());
+    if (watching && !sampling()) follow(allocations.back());
     const std::size_t first = (arena_used - arena_gap / 2) >> GRANULE_BITS;
     const std::size_t end = (arena_used + body + behind / 2) >> GRANULE_BITS;
     for (std::size_t g = first; g < end; ++g) granules[g] = static_cast<std::uint32_t>(allocations.size());
@@ -136,7 +138,7 @@ bool device_free(void* pointer) {
     region->live = false;
     bytes_in_use -= region->bytes;
     if (planning()) plan_free(*region);
-    if (!watching) {
+    if (!watching || sampling()) {
         madvise(pointer, region->bytes, MADV_DONTNEED);
         mprotect(pointer, round_up(region->bytes == 0 ? 1 : region->bytes, 4096), PROT_NONE);
         return true;

@@ -10,8 +10,9 @@
 namespace porter::simt {
 
 // What is done with the entry: it is called, or its host code alone is, for the plan of its launches (plan.cpp), or there
-// is no host code and a plan is carried out (replay.cpp).
-enum class JobMode : std::uint8_t { CALL, PLAN, REPLAY };
+// is no host code and a plan is carried out (replay.cpp), or one block of each of its launches is, on memory without contents
+// (sample.cpp).
+enum class JobMode : std::uint8_t { CALL, PLAN, REPLAY, SAMPLE };
 
 // The head of a job file, as porter/simt/protocol.py writes it.
 struct __attribute__((packed)) JobHeader {

@@ -19,7 +19,7 @@ const char* current_kernel = "";
 
 namespace {
 
-enum class Tag : std::uint32_t { LAUNCH = 1, FAULT, OUTPUT, RESULT, SNAPSHOT, TOUCHED, END, STEP, READ, SIDE, MARK };
+enum class Tag : std::uint32_t { LAUNCH = 1, FAULT, OUTPUT, RESULT, SNAPSHOT, TOUCHED, END, STEP, READ, SIDE, MARK, SAMPLE };
 
 char buffer[1 << 16];
 std::size_t used = 0;
@@ -199,6 +199,31 @@ void record_step(const void* data, std::size_t bytes) {
 void record_read(const void* data, std::size_t bytes) {
     begin(Tag::READ, bytes);
     put(data, bytes);
+}
+
+static const char* label_at(const SampledPlace& place) {
+    const Region* const region = find_allocation(place.first);
+    return region == nullptr ? "" : region->label;
+}
+
+void record_sample(const SampledBlock& sample) {
+    std::size_t length = 7 * 8;
+    for (const SampledPlace& place : sample.places) length += 1 + 1 + 7 * 8 + 4 + std::strlen(label_at(place));
+    begin(Tag::SAMPLE, length);
+    for (const std::uint64_t number : {sample.barriers, sample.warp_operations, sample.first_warp_operations, sample.memory_waits,
+                                       sample.shared_waits, sample.atomic_waits, sample.shared_bytes}) {
+        put(number);
+    }
+    for (const SampledPlace& place : sample.places) {
+        put(static_cast<std::uint8_t>(place.kind));
+        put(place.bytes);
+        const Region* const region = find_allocation(place.first);
+        for (const std::uint64_t number : {region ? region->base : 0, region ? region->bytes : 0, place.executions, place.sectors,
+                                           place.fresh, place.near, place.lines}) {
+            put(number);
+        }
+        put_text(label_at(place), std::strlen(label_at(place)));
+    }
 }
 
 void record_touched(std::uint64_t read_end, std::uint64_t written_end, std::uint64_t beyond) {

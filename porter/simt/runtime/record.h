@@ -30,6 +30,24 @@ bool counted(FaultKind kind, std::uint32_t address);
 // For signal handlers: allocates nothing.
 [[noreturn]] static void fail_in_handler(FaultKind kind, const Frames& frames, const char* message, int exit_code);
 
+// All accesses at one place in the code by the warps of a block. Of the `sectors` of 32 bytes that they ask for, some are
+// `fresh`, which the block had not touched, and some `near`, which it had lately; they go through so many `lines`.
+enum class SampledKind : std::uint8_t { LOAD, STORE, ATOMIC, SHARED_LOAD, SHARED_STORE };
+struct SampledPlace {
+    std::uint32_t place;
+    SampledKind kind;
+    std::uint8_t bytes;  // of a thread
+    std::uintptr_t first;
+    std::uint64_t executions = 0, sectors = 0, fresh = 0, near = 0, lines = 0;
+};
+// What a block does; `memory_waits`, `shared_waits`, `atomic_waits` and `first_warp_operations` are those of its first warp.
+struct SampledBlock {
+    std::uint64_t barriers = 0, warp_operations = 0, first_warp_operations = 0;
+    std::uint64_t memory_waits = 0, shared_waits = 0, atomic_waits = 0, shared_bytes = 0;
+    std::vector<SampledPlace> places;
+};
+static void record_sample(const SampledBlock& sample);
+
 static void record_launches(bool from_now);  // or not
 void record_launch(const char* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Where where);
 static void record_output(const Argument& argument);

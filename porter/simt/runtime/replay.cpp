@@ -407,7 +407,7 @@ void replay(const ReplayedKernel* kernels, std::size_t count) {
     }
     close(job_file);
     for (const Argument& argument : arguments) {
-        if (argument.is_tensor) record_output(argument);
+        if (argument.is_tensor && job.mode == JobMode::REPLAY) record_output(argument);
     }
     end_process(0, true);
 }

@@ -91,7 +91,7 @@ void read_options() {
     warp_width = porter_warp_size;
     watching = porter_watched && job.mode != JobMode::PLAN;
     device_limit_bytes = watching ? job.memory_bytes / WATCHED_DEVICE_SHARE : job.memory_bytes;
-    if (planning()) device_limit_bytes = job.device_bytes;  // none of it is there
+    if (planning() || job.mode == JobMode::SAMPLE) device_limit_bytes = job.device_bytes;  // none of it is there
     arena_base = job.arena_base;
     snapshot_left = job.snapshots != 0 ? job.snapshot_bytes : 0;
 }
@@ -201,7 +201,7 @@ void on_exit_called(int code, void*) {
 
 void record_all_touched() {
     for (const Argument& argument : arguments) {
-        if (!argument.is_tensor || !watching) continue;
+        if (!argument.is_tensor || !watching || job.mode == JobMode::SAMPLE) continue;
         if (argument.data == nullptr) {
             record_touched(0, 0, 0);
             continue;

@@ -84,6 +84,7 @@ void watch_block_end();
 void watch_warp(int warp, WideMask lanes);  // these lanes synchronised
 void watch_fence();  // the running thread passes a fence of the whole device
 void watch_dynamic_shared(std::size_t bytes);
+std::size_t shared_in_use();  // bytes that the block has, static and dynamic
 
 // Touched extents of the tensor arguments, written with the faults even when the process dies.
 void record_all_touched();

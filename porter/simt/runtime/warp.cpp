@@ -1,6 +1,7 @@
 // The rendezvous of lanes: any mask, several at a time in one warp.
 #include "porter/warp.h"
 
+#include "sample.h"
 #include "schedule.h"
 
 namespace porter::simt {
@@ -63,6 +64,7 @@ void finish(int warp, int index) {
     WideMask unserved = 0;
     meeting.complete({meeting.arrived, in.input, in.output, in.source, meeting.bytes, &unserved});
     if (unserved != 0) serve_absent(in, meeting, unserved);
+    if (sampling()) sample_warp_operation(warp);
     if (watching) watch_warp(warp, meeting.arrived);
     make_ready(warps[warp], meeting.arrived);
 }

@@ -18,6 +18,7 @@
 
 #include "accesses.h"
 #include "record.h"
+#include "sample.h"
 #include "warp_clock.h"
 
 extern "C" char __data_start[], _end[];
@@ -308,6 +309,7 @@ Region* region_of(const volatile void* pointer) {
 void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
     if (current == nullptr) return host_used(const_cast<const void*>(pointer), bytes, write);
     if (unwatched_depth != 0 || bytes == 0) return;
+    if (sampling()) return sample_access(pointer, bytes, write, false, instruction);
     judge_store();
     Region* region = region_of(pointer);
     if (region == nullptr) {
@@ -384,6 +386,8 @@ void watch_dynamic_shared(std::size_t bytes) {
     entered[entered_count++] = &dynamic_region;
 }
 
+std::size_t shared_in_use() { return static_shared + dynamic_shared; }
+
 void watch_warp(int warp, WideMask lanes) {
     const std::uint32_t now = ++block.clock;
     warp_clocks[warp].meet(lanes, now);
@@ -415,7 +419,9 @@ void enter_shared_once(SharedHeader& header, void* storage, std::size_t bytes, c
 }
 
 void begin_atomic(const volatile void* pointer, std::size_t bytes, void* instruction, const void* expected) {
-    if (watching && current != nullptr && unwatched_depth == 0) {
+    if (sampling() && current != nullptr && unwatched_depth == 0) {
+        sample_access(pointer, bytes, true, true, instruction);
+    } else if (watching && current != nullptr && unwatched_depth == 0) {
         judge_store();
         const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         Region* region = region_of(pointer);

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from porter.cost_model.estimate import estimate
+from porter.cost_model.program import AccessKind
 from porter_triton.compiled_plan import Compiled
-from porter_triton.model.estimate import estimate
+from porter_triton.cost import counted
 from porter_triton.model.lanes import computed, shuffled
 from porter_triton.model.ptx import parse
 from porter_triton.model.walk import Launched, TooLongError, walk
@@ -48,13 +50,13 @@ def counts(body, length=1000, warps=2, program=(0, 0, 0)):
 
 
 def moved(found, name):
-    return sum(access.sectors for access in found.accesses.by_place.values() if access.op.startswith(name))
+    return sum(access.sectors for access in found.accesses.by_place.values() if access.kind is AccessKind(name))
 
 
 def test_a_row_is_read_once_however_long_it_is():
     for length in (64, 640, 1000, 64_000, 6_400_000):
         found = counts(LOOP, length)
-        assert moved(found, "ld") == pytest.approx(length * 4 / 32, rel=0.01)
+        assert moved(found, "load") == pytest.approx(length * 4 / 32, rel=0.01)
         assert found.steps < 200
         assert found.slots == pytest.approx(9 * -(-length // 64), abs=3)
 
@@ -82,27 +84,27 @@ def test_a_program_that_does_not_end_is_given_up():
 @pytest.mark.parametrize(("stride", "sectors"), [(4, 8), (8, 16), (32, 64), (128, 64), (0, 2)])
 def test_sectors_are_those_that_each_warp_touches(stride, sectors):
     body = f"\tmad.wide.s32 %rd3, %r2, {stride}, %rd1;\n\tld.global.b32 %r6, [%rd3];\n"
-    assert moved(counts(body), "ld") == sectors
+    assert moved(counts(body), "load") == sectors
 
 
 def test_vectors_move_as_much_in_fewer_instructions():
     body = "\tmad.wide.s32 %rd3, %r2, 16, %rd1;\n\tld.global.v4.b32 { %r6, %r7, %r8, %r9 }, [ %rd3 + 0 ];\n"
-    assert moved(counts(body), "ld") == 32
+    assert moved(counts(body), "load") == 32
 
 
 def test_what_is_masked_moves_nothing():
     body = (
         "\tsetp.lt.s32 %p1, %r2, 8;\n\tmad.wide.s32 %rd3, %r2, 4, %rd2;\n\t@%p1 st.global.b32 [ %rd3 + 0 ], { %r6 };\n"
     )
-    assert moved(counts(body), "st") == 1
-    assert moved(counts(body.replace("@%p1", "@!%p1")), "st") == 7
+    assert moved(counts(body), "store") == 1
+    assert moved(counts(body.replace("@%p1", "@!%p1")), "store") == 7
     for truth, sectors in ((-1, 8), (0, 0)):
-        assert moved(counts(body.replace("setp.lt.s32 %p1, %r2, 8", f"mov.pred %p1, {truth}")), "st") == sectors
+        assert moved(counts(body.replace("setp.lt.s32 %p1, %r2, 8", f"mov.pred %p1, {truth}")), "store") == sectors
 
 
 def test_an_address_that_depends_on_data_is_a_sector_a_thread():
     body = "\tld.global.b32 %r6, [%rd1];\n\tmad.wide.s32 %rd3, %r6, 4, %rd2;\n\tld.global.b32 %r7, [%rd3];\n"
-    assert moved(counts(body), "ld") == 2 + 64
+    assert moved(counts(body), "load") == 2 + 64
 
 
 def test_a_second_pass_is_near_where_the_row_is_short_and_again_where_it_is_long():
@@ -149,7 +151,7 @@ def test_shuffles_take_the_path_to_shared_memory():
 def test_copies_to_shared_memory_go_on_until_they_are_waited_for():
     copy = "\tmad.wide.s32 %rd3, %r2, 16, %rd1;\n\tcp.async.cg.shared.global [ %r2 + 0 ], [ %rd3 + 0 ], 0x10, 0x10;\n"
     commit, wait, work = "\tcp.async.commit_group;\n", "\tcp.async.wait_group \t0;\n", "\tadd.f32 %r8, %r8, %r8;\n"
-    assert moved(counts(copy + commit), "cp") == 32
+    assert moved(counts(copy + commit), "load") == 32
     assert counts(copy + commit + work * 100 + wait).cycles == pytest.approx(counts(copy + commit + wait).cycles)
     assert counts(copy + commit + wait + work).cycles > 650
     assert counts(copy + commit + "\tcp.async.wait_group 1;\n").cycles < 50
@@ -208,7 +210,7 @@ def test_shuffles_move_values_within_warps():
 def cost(body, length, programs, buffers, **compiled):
     given = {"ptx": "", "warps": 2, "registers": 32, "shared_bytes": 0, "local_bytes": 0} | compiled
     grid = (programs, 1, 1)
-    return estimate(counts(body, length, given["warps"]), Compiled(**given), grid, buffers, targets()[0].chip)
+    return estimate(counted(counts(body, length, given["warps"]), Compiled(**given)), grid, buffers, targets()[0].chip)
 
 
 def test_a_copy_of_a_gigabyte_costs_what_memory_takes():

@@ -9,38 +9,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from porter.cost_model.program import SECTOR_BYTES, Access, AccessKind
 from porter_triton.model.lanes import WARP_SIZE, Value
 from porter_triton.model.ptx import Instruction
 
-SECTOR_BYTES = 32
 _BANKS, _BANK_BYTES = 32, 4
 _NEAR_SECTORS = 1024  # 32 KB of a cache of 256 that several programs share
 _SECTORS_OF_LINE, _WARP_BITS = 4, 6
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 _BITS = re.compile(r"\d+$")
 _USUAL_BYTES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """All accesses of one instruction: `sectors` that warps asked for, `lines` they went through.
-
-    Of the sectors some are `fresh`: the program had not touched them; others `near`: it had, and lately. `first` is the
-    lowest address of its first execution, None where that depends on data.
-    """
-
-    op: str
-    bytes: int
-    first: int | None
-    sectors: float = 0.0
-    fresh: float = 0.0
-    near: float = 0.0
-    lines: float = 0.0
-
-    @property
-    def writes(self) -> bool:
-        """Returns whether it leaves something in memory."""
-        return self.op.split(".", 1)[0] in ("st", "red", "atom")
 
 
 @dataclass(slots=True)
@@ -64,7 +42,7 @@ class Accesses:
             addresses = np.broadcast_to(address, (threads,))
             first = int(addresses[active].min()) if active.any() else None
             sectors, fresh, near, lines = self._counted(addresses, active, width)
-        known = self.by_place.get(place, Access(one.op, width, first))
+        known = self.by_place.get(place, Access(_kind(one), first))
         self.by_place[place] = replace(
             known,
             first=first if known.first is None else known.first,
@@ -82,7 +60,7 @@ class Accesses:
         """Adds what was added since `before` another `count` times."""
         for place, now in self.by_place.items():
             self.passed += count * int(now.sectors - now.near)
-            then = before.get(place, Access(now.op, now.bytes, now.first))
+            then = before.get(place, Access(now.kind, now.first))
             self.by_place[place] = replace(
                 now,
                 sectors=now.sectors + count * (now.sectors - then.sectors),
@@ -130,6 +108,13 @@ def bank_cycles(address: Value, condition: Value, one: Instruction, threads: int
     by_bank = np.zeros((threads // WARP_SIZE, _BANKS), np.int64)
     np.add.at(by_bank, (touched & ((1 << _WARP_BITS) - 1), (touched >> _WARP_BITS) % _BANKS), 1)
     return float(by_bank.max(axis=1).mean())
+
+
+def _kind(one: Instruction) -> AccessKind:
+    name = one.op.split(".", 1)[0]
+    if name in ("red", "atom"):
+        return AccessKind.ATOMIC
+    return AccessKind.STORE if name == "st" else AccessKind.LOAD
 
 
 def _width(one: Instruction) -> int:

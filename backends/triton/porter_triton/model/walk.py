@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from porter.cost_model.program import Access
 from porter_triton.model.costs import LATENCY, issue_slots, latency
 from porter_triton.model.lanes import WARP_SIZE, Value, computed, over_warps, selected, shuffled
-from porter_triton.model.memory import Access, Accesses, bank_cycles
+from porter_triton.model.memory import Accesses, bank_cycles
 from porter_triton.model.ptx import Code, Instruction, words
 from porter_triton.model.turns import ENDLESS, Gap, turns_left
 

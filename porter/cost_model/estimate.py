@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from porter.backend import Chip
-from porter_triton.compiled_plan import Compiled
-from porter_triton.model.memory import SECTOR_BYTES, Access
-from porter_triton.model.walk import Counts
+from porter.cost_model.program import SECTOR_BYTES, Access, AccessKind, Program
 
 _SCHEDULERS, _SHARED_RESERVED = 4, 1024
 _CACHE_TO_MEMORY = 5 / 3  # how many times as many bytes the cache moves as device memory
@@ -24,7 +22,6 @@ _CACHE_USED = 2 / 3  # of the cache, what other data leave
 _LINE_CYCLES = 1.0  # a line of 128 bytes a cycle goes through a multiprocessor's first cache
 _LAUNCH_US = 2.0
 _OVERLAP = 3  # of what goes on at once the slower one decides, and the other one shows; 3 of 2 to 8 fits an H200 best
-_WARP_SIZE = 32
 _REGISTERS_KNOWN = 32  # where the compiler does not say
 
 
@@ -65,40 +62,37 @@ class Estimate:
         return "memory" if self.memory >= self.waiting else "programs"
 
 
-def estimate(
-    counts: Counts, compiled: Compiled, grid: Sequence[int], buffers: Mapping[int, int], chip: Chip
-) -> Estimate:
-    """The cost of a launch of `grid` programs that each do as `counts` says; `buffers` are bytes by first address."""
+def estimate(program: Program, grid: Sequence[int], buffers: Mapping[int, int], chip: Chip) -> Estimate:
+    """Returns the cost of a launch of `grid` programs that are all alike; `buffers` are bytes by first address."""
     programs = prod(grid)
-    limits = _limits(compiled, chip)
+    limits = _limits(program, chip)
     limits["the size of the grid"] = ceil(programs / chip.multiprocessors)
     resident = max(1, min(limits.values()))
-    accesses = list(counts.accesses.by_place.values())
+    accesses = program.accesses
     lines = sum(access.lines for access in accesses)
     together = max(
-        counts.cycles,
-        resident * compiled.warps * counts.slots / _SCHEDULERS,
+        program.cycles,
+        resident * program.warps * program.slots / _SCHEDULERS,
         resident * lines * _LINE_CYCLES,
-        resident * compiled.warps * counts.shared,
+        resident * program.warps * program.shared_cycles,
     )
     rounds = max(1.0, programs / (resident * chip.multiprocessors))
     waiting = rounds * together / chip.clock_mhz
     traffic = _traffic(accesses, programs, resident, buffers, chip)
-    atomic = sum(a.sectors * SECTOR_BYTES for a in accesses if a.op.startswith(("atom", "red")))
+    atomic = sum(a.sectors * SECTOR_BYTES for a in accesses if a.kind is AccessKind.ATOMIC)
     memory = _memory(accesses, programs, atomic, traffic, chip)
     both = (waiting**_OVERLAP + memory**_OVERLAP) ** (1 / _OVERLAP)
     limiting = tuple(name for name, count in limits.items() if count <= resident)
     return Estimate(both + _LAUNCH_US, waiting, memory, resident, limiting, traffic)
 
 
-def _limits(compiled: Compiled, chip: Chip) -> dict[str, int]:
+def _limits(program: Program, chip: Chip) -> dict[str, int]:
     """Returns the number of programs that a multiprocessor holds at once by each of its resources."""
-    threads = compiled.warps * _WARP_SIZE
-    registers = max(compiled.registers or _REGISTERS_KNOWN, 16)
+    registers = max(program.registers or _REGISTERS_KNOWN, 16)
     return {
-        "registers": chip.registers // (threads * ceil(registers / 8) * 8),
-        "shared memory": chip.shared_bytes // (compiled.shared_bytes + _SHARED_RESERVED),
-        "threads": chip.threads // threads,
+        "registers": chip.registers // (program.threads * ceil(registers / 8) * 8),
+        "shared memory": chip.shared_bytes // (program.shared_bytes + _SHARED_RESERVED),
+        "threads": chip.threads // program.threads,
         "the number of programs": chip.blocks,
     }
 
@@ -114,7 +108,7 @@ def _traffic(
     own = sum((access.sectors - access.near) * SECTOR_BYTES for access in accesses)
     fits = own * min(programs, resident * chip.multiprocessors) <= chip.cache_bytes * _CACHE_USED
     read, written = (
-        _far([access for access in accesses if access.writes is writes], programs, buffers, fits=fits or writes)
+        _far([access for access in accesses if access.kind.writes is writes], programs, buffers, fits=fits or writes)
         for writes in (False, True)
     )
     far = sum(read.values()) + sum(written.values())
