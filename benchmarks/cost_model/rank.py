@@ -6,8 +6,9 @@
 The ports of op_suites/kernelbench, written as they are now, at the workloads that were timed on an H200. Their times
 are those of `benchmarks/results/suite_{triton,maca}_h200.json`, whose ports may be older. Ports to MACA were timed
 through nvcc: they are modelled at its 32 lanes, on the numbers of an H200, and once more as written from the formula,
-which `maca_times_h200.jsonl` has times of. Costs and times are compared as they are, and over the bytes that an operator
-has to move, which leaves what a port makes of them; and for MACA, by what factor the two ports of an operator differ.
+which `maca_times_h200.jsonl` has times of. Costs and times are compared as they are, and over the bytes that an
+operator has to move, which leaves what a port makes of them; and for MACA, by what factor the two ports of an operator
+differ.
 """
 
 from __future__ import annotations

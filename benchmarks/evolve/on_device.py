@@ -73,7 +73,7 @@ def watched() -> None:
         with timed(type(question).__name__.lower()):
             return ask(self, question, *rest, **named)  # type: ignore[arg-type]
 
-    for name, kind, method in (("judge", LocalEvaluator, "_outcome"), ("plan", TimedScorer, "_planned")):
+    for name, kind, method in (("judge", LocalEvaluator, "evaluate"), ("plan", TimedScorer, "_planned")):
         setattr(kind, method, spending(name, getattr(kind, method)))
     DeviceLock.alone = holding("alone", alone)  # type: ignore[method-assign, assignment]
     DeviceLock.shared = holding("shared", shared)  # type: ignore[method-assign, assignment]

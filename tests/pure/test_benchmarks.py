@@ -3,6 +3,8 @@
 import ast
 import importlib
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,3 +33,10 @@ def test_what_a_benchmark_imports_is_there(script):
         if not hasattr(importlib.import_module(module), name) and importlib.util.find_spec(f"{module}.{name}") is None
     ]
     assert missing == []
+
+
+def test_the_methods_that_a_search_on_a_device_is_watched_by_are_there():
+    """It replaces them in its own process, so it is asked in one."""
+    command = [sys.executable, "-c", "from benchmarks.evolve.on_device import watched; watched()"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
