@@ -1,4 +1,4 @@
-"""Says what a launch does and what bounds it, in sentences for whoever writes the next program."""
+"""Says what a launch does and what bounds it, in sentences for the author of the next program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def launch_in_words(  # noqa: PLR0917 - a launch, and what is known of it
     buffers: Mapping[int, int],
     chip: Chip,
 ) -> str:
-    """Describes one launch: its shape, what its programs have of a multiprocessor, the bytes it moves, and what takes longest.
+    """Describes one launch: its shape, what its programs have of a multiprocessor, what it moves, and what takes longest.
 
     `tensors` and `buffers` are the names and bytes of what it accesses, by first address.
     """
@@ -58,14 +58,14 @@ _BOUND = {
 
 
 def _microseconds(time_us: float) -> str:
-    """A time as people write it."""
+    """Returns a time as people write it."""
     return f"{time_us:.0f} us" if time_us >= 100 else f"{time_us:.3g} us"
 
 
 def _moved(
     verb: str, moved: Mapping[int, float], tensors: Mapping[int, str], buffers: Mapping[int, int]
 ) -> Iterator[str]:
-    """One sentence on the tensors that are read or written, each with how often that is its own size."""
+    """Yields one sentence on the tensors that are read or written, each with how often that is its own size."""
     parts = [_tensor(base, size, tensors, buffers) for base, size in sorted(moved.items())]
     if parts:
         yield f"{verb} {', '.join(parts)}."
