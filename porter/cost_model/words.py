@@ -20,7 +20,7 @@ def launch_in_words(  # noqa: PLR0917 - a launch, and what is known of it
     buffers: Mapping[int, int],
     chip: Chip,
 ) -> str:
-    """Describes one launch: its shape, what its programs have of a multiprocessor, what it moves, and what takes longest.
+    """Describes a launch: its shape, what its programs have of a multiprocessor, what it moves, and what takes longest.
 
     `tensors` and `buffers` are the names and bytes of what it accesses, by first address.
     """
