@@ -36,7 +36,7 @@ from porter.contract.entries import entries, reach
 from porter.contract.expressions import names_in, render
 from porter.contract.functors import function_objects
 from porter.contract.instances import Instance
-from porter.contract.launch import launch_shape, states_block, template_arguments
+from porter.contract.launch import launch_shape, leaves_blocks_out, states_block, template_arguments
 from porter.contract.launch_parameters import LaunchParameters
 from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void, taken_for
@@ -51,6 +51,7 @@ from porter.contract.questions import (
     element_question,
     extent_question,
     extents_question,
+    few_blocks_question,
     launch_question,
     list_question,
     scalar_question,
@@ -145,6 +146,8 @@ class _Drafter:
             if not states_block(self.usage, self.function):
                 launched = self.usage.program.launches_of(self.function)
                 self.questions.append((block_question if launched else launch_question)(self.function.qualified))
+            elif leaves_blocks_out(self.usage, self.function, tuple(self.symbols)):
+                self.questions.append(few_blocks_question(self.function.qualified))
         arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
         contract = taken_apart(self._contract(kind, arguments, self._conditions(), launch), self._planes())
         if kind is EntryKind.KERNEL:

@@ -60,6 +60,15 @@ def launch_shape(
     return shape, tuple(fresh)
 
 
+def leaves_blocks_out(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> bool:
+    """Returns whether the launch of `launch_shape` has fewer blocks than the source says, for there are too many."""
+    used = coordinates(usage, kernel)
+    block = _block(usage, kernel, used)
+    axes = (axis for axis, name in enumerate(_AXES) if f"blockIdx.{name}" in used)
+    covered = ((_covered(usage, kernel, axis, block, symbols), block[axis]) for axis in axes)
+    return any(blocks is not None and _is_huge(blocks, threads) for blocks, threads in covered)
+
+
 def _is_huge(blocks: str, threads: int) -> bool:
     """Returns whether so many blocks, which no size decides on, take too long: some of them show what each does."""
     number = _number(parse(blocks), {})

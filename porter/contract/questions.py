@@ -8,6 +8,7 @@ _EXTENT = "the source does not say how many elements '{name}' has"
 _BOUND = "the source does not say below which bound the values of '{name}' lie"
 _LAUNCH = "the source does not say how '{name}' is launched"
 _BLOCK = "no launch of '{name}' says in numbers how large its blocks are"
+_FEW = "'{name}' has more blocks than can be run here, whatever its sizes"
 _EXTENTS = "the source does not say with which grid and block '{name}' is called"
 _ELEMENT = "'{name}' points to {type}"
 _TAKEN = "; its bytes are taken to be float32"
@@ -40,6 +41,11 @@ def launch_question(name: str) -> Question:
 def block_question(name: str) -> Question:
     """Returns the question how many threads a block of this kernel has, where its launches leave that to a run."""
     return Question(name, _BLOCK.format(name=name), _FLAG)
+
+
+def few_blocks_question(name: str) -> Question:
+    """Returns the question whether a few blocks of this kernel stand for all that a constant of the source says."""
+    return Question(name, _FEW.format(name=name), _FLAG)
 
 
 def extents_question(name: str) -> Question:
@@ -82,7 +88,7 @@ def callable_question(name: str, type_: str) -> Question:
 def guessed_launch(contract: Contract) -> Question | None:
     """Returns the question about the launch, where the draft had to guess one."""
     name = contract.entry.name
-    asked = (launch_question(name), block_question(name), extents_question(name))
+    asked = (launch_question(name), block_question(name), extents_question(name), few_blocks_question(name))
     return next((q for q in asked if q in contract.questions), None)
 
 

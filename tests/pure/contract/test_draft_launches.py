@@ -7,7 +7,7 @@ import pytest
 from porter.contract.contract import EntryKind, Role, ScalarArg
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
-from porter.contract.questions import guessed_launch, unknown_extents
+from porter.contract.questions import few_blocks_question, guessed_launch, unknown_extents
 from porter.contract.toml import dumps, loads
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -247,3 +247,13 @@ def test_so_many_threads_as_a_constant_says_are_too_many_to_run_all_of_them(many
     assert contract.entry.launch is not None
     assert contract.entry.launch.grid[0] == grid
     assert contract.symbols == (("rows",) if grid == "rows" else ())
+
+
+def test_blocks_that_are_left_out_of_a_launch_are_told():
+    text = """
+        #define MANY (32 * 1024 * 1024)
+        __global__ void k(float* y) { int i = blockIdx.x * 512 + threadIdx.x; if (i < LIMIT) y[i] = 1; }
+        int main() { k<<<MANY / 512, 512>>>(0); }"""
+    few, every = (drafted(text.replace("LIMIT", n), whole_program=False)[0] for n in ("MANY", "1024"))
+    assert guessed_launch(few) == few_blocks_question("k")
+    assert guessed_launch(every) is None
