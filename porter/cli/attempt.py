@@ -212,7 +212,7 @@ def _migrations(path: Path, options: MigrateOptions, wish: Wish, step: Progress)
 
         if wish.search is not None:
             hint = f"leave out --rounds, and search from its port: porter search PORT --against {path}"
-            raise UsageError(f"{path}: a PyTorch module is not searched from", hint)
+            raise UsageError(f"{path}: a search cannot begin with a PyTorch module", hint)
 
         return (migrate_module(path, options, step),)
     return migrate(path, options, step)

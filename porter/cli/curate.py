@@ -36,7 +36,7 @@ def curate(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Make tasks of the PyTorch modules in repositories: each runs, is right by itself, and repeats no other."""
+    """Make tasks from PyTorch modules in repositories: each runs alone, and none repeats another."""
     from porter.learn.curation.curate import curate as curated
     from porter.learn.curation.holding_out import HeldOut, held_out_of
     from porter.report.curation import curation_document, curation_text

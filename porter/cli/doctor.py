@@ -22,7 +22,7 @@ def doctor(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Show what this machine can do for each platform, and what it lacks; with --evaluator what another one can."""
+    """Show what this machine can do for each platform, and what it lacks, or another with --evaluator."""
     from porter.report.machine import examine, machine_document, machine_text, start_workers
 
     console: Console = context.obj
@@ -54,7 +54,7 @@ def _elsewhere(urls: Sequence[str], console: Console, *, warm: bool) -> int:
     if warm:
         raise UsageError("--warm builds on this machine, and --evaluator names another one")
     if any(url.startswith(RAY) for url in urls):
-        raise UsageError("porter doctor asks servers, and a Ray cluster is none", "`ray status` says what is there")
+        raise UsageError("porter doctor asks servers, and cannot ask a Ray cluster", "`ray status` says what is there")
     reports = [replace(server_at(url), patience_s=0.0).report() for url in dict.fromkeys(urls)]
     if console.json:
         documents = [report_document(report) for report in reports]

@@ -33,13 +33,14 @@ PatchOption = Annotated[
         "--patch",
         metavar="REPO",
         parser=named_path,
-        help="Write a patch for this git repository, which has the source, instead: the port beside it.",
+        help="Instead write a patch that adds the port beside its source in this git repository.",
     ),
 ]
 AtOption = Annotated[
-    str, typer.Option("--at", metavar="PATH", help="The source's path in the repository; else porter looks for it.")
+    str,
+    typer.Option("--at", metavar="PATH", help="The source's path in the repository; porter looks for it without this."),
 ]
-InPlaceFlag = Annotated[bool, typer.Option("--in-place", help="The port takes the place of the source.")]
+InPlaceFlag = Annotated[bool, typer.Option("--in-place", help="Replace the source by the port.")]
 
 
 def export(
@@ -63,12 +64,12 @@ def export(
     console: Console = context.obj
     found = course(run)
     if patch is None and (at or in_place):
-        raise UsageError("--at and --in-place are about a patch", "add --patch REPO")
+        raise UsageError("--at and --in-place only go with a patch", "add --patch REPO")
     if patch is not None:
         from porter.report.source_patch import patch_of, prove
 
         if form is not As.FOLDER:
-            raise UsageError("--patch and --as are two forms", "leave one out")
+            raise UsageError("--patch and --as cannot be given together", "leave one out")
         with console.progress() as step:
             step("holding the best candidate to its source")
             texts = patch_of(found, prove(found, os.environ), patch, os.environ, at=at, in_place=in_place)

@@ -88,7 +88,9 @@ def migrate(
 
     console: Console = context.obj
     if watch and (json or sarif or junit or check):
-        raise UsageError("--watch goes with none of --json, --sarif, --junit and --check", "run those without --watch")
+        raise UsageError(
+            "--watch cannot be given with --json, --sarif, --junit or --check", "run those without --watch"
+        )
     asked = [replace(original.options(name), arch=arch) for name in dict.fromkeys(target)]
     if check:
         return _check(paths, asked, build, console, sarif, junit)
@@ -132,5 +134,5 @@ def _check(
     from porter.cli.check import check_all
 
     if junit is not None:
-        raise UsageError("--junit is about verdicts, and --check executes nothing", "write the findings with --sarif")
+        raise UsageError("--junit writes verdicts, and --check makes none", "write the findings with --sarif")
     return check_all(paths, asked, build, console, sarif)

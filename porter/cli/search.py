@@ -86,7 +86,7 @@ AxesOption = Annotated[
     typer.Option(
         "--axes",
         metavar="NAME",
-        help="How a search tells programs apart: mechanism, by how they work, or kernel-smith, by length and score.",
+        help="The traits by which a search sorts programs: mechanism (how they work) or kernel-smith (length, score).",
     ),
 ]
 ResumeFlag = Annotated[bool, typer.Option("--resume", help="Continue the search in the output folder.")]
@@ -138,7 +138,7 @@ class Spending:
 def check_tokens(model: Profile | None, tokens: int | None) -> None:
     """Raises `UsageError` for tokens that belong to no model."""
     if model is None and tokens:
-        raise UsageError("--tokens is what a model may spend, and none is named", "add --model NAME")
+        raise UsageError("--tokens limits a language model, and none is named", "add --model NAME")
 
 
 def model_words(
@@ -200,7 +200,7 @@ def model_of(
 
     profile = named_profile(names or (), base_url, file, changes or ())
     if profile is None and recording is not None:
-        raise UsageError("--recording answers in the place of a model, and none is named", "add --model NAME")
+        raise UsageError("--recording replaces the answers of a language model, and none is named", "add --model NAME")
     return profile and replace(profile, recording=recording)
 
 

@@ -67,7 +67,7 @@ def search(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Search for a faster candidate, from one that is right by a CUDA source, a reference or a recording."""
+    """Search for a faster candidate, from one that passes against a CUDA source, a reference or a recording."""
     from porter.evaluate.standards import named_source
     from porter.evolve.given import Given
     from porter.evolve.run import check_free

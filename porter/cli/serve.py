@@ -142,7 +142,7 @@ def _cluster_at(urls: Sequence[str]) -> Evaluators:
     from porter.serve.ray_cluster import RayCluster
 
     if len(set(urls)) > 1:
-        raise UsageError("--evaluator names a Ray cluster and others", "a cluster is the only one")
+        raise UsageError("--evaluator names a Ray cluster beside others", "name the cluster alone")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what it starts here would report to its makers
     cluster = RayCluster(urls[0], cache_folder)
     cluster.connect()  # better now than once a port is proven

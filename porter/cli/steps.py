@@ -62,7 +62,7 @@ def steps(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Write the steps of searches as a data set: what was known, what was done, what came of it."""
+    """Write the steps of searches as a data set: what was known, what was done, and the outcome."""
     from porter.evaluate.migration import MigrateOptions
     from porter.learn.runs import steps_of_run
     from porter.learn.sieve import Sieve, sieve

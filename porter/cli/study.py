@@ -27,17 +27,23 @@ TableOption = Annotated[
 ArmsOption = Annotated[
     str,
     typer.Option(
-        "--arms", metavar="NAMES", help="Who chooses, by commas: random, order, search, kriging, learnt, both."
+        "--arms",
+        metavar="NAMES",
+        help="Who chooses the next schedule, separated by commas: random, order, search, kriging, learnt, both.",
     ),
 ]
 HeldOutOption = Annotated[
     str,
-    typer.Option("--held-out", metavar="NAME", help="What is not learnt from: the family of an operator, or itself."),
+    typer.Option(
+        "--held-out",
+        metavar="NAME",
+        help="What the model does not learn from: the family of an operator, or the operator itself.",
+    ),
 ]
 EvaluationsOption = Annotated[
     int, typer.Option("--evaluations", metavar="N", min=1, help="Evaluations for each operator.")
 ]
-SeedsOption = Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="How often all of it is done.")]
+SeedsOption = Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="How often to repeat the study.")]
 OutOption = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", parser=named_path, help="Write raw results to this file.")
 ]
@@ -55,7 +61,7 @@ def study(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Compare who finds good schedules first, on operators that were not learnt from."""
+    """Compare ways to find good schedules, on operators that they have not learnt from."""
     from porter.learn.study import HELD_OUT
     from porter.learn.study import study as studied
     from porter.report.study import study_document, study_text, write_study

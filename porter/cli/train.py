@@ -126,7 +126,7 @@ def grpo(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Let a language model practise on the prompts of steps: what it replies is executed and judged."""
+    """Let a language model practise on the prompts of steps: its replies are executed and judged."""
     from porter.cli.reward import compute_score
     from porter.learn.reinforcement import Practice, practise
     from porter.learn.runs import runs_below

@@ -22,7 +22,7 @@ PeriodOption = Annotated[
 
 
 def watch(context: typer.Context, run: RunArgument, every: PeriodOption = 0.5, debug: DebugFlag = False) -> int:
-    """Follow a search until it ends; Ctrl-C ends the watching, not the search."""
+    """Follow a search until it ends; Ctrl-C stops watching, not the search."""
     from porter.report.search_course import following
 
     if not run.is_dir():

@@ -15,7 +15,7 @@ def sizes_in(contracts: Iterable[Contract]) -> frozenset[str]:
 
 
 def check_sizes(names: Iterable[str], contracts: Iterable[Contract], source: Path) -> None:
-    """Raises `UsageError` for one of `names` that is no size in the `contracts` of `source`."""
+    """Raises `UsageError` for one of `names` that is not a size in the `contracts` of `source`."""
     known = sorted(sizes_in(contracts))
     for name in names:
         if name not in known:

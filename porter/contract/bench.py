@@ -12,7 +12,7 @@ from porter.contract.materialise import shape_of
 from porter.contract.syntax import ExpressionError
 from porter.errors import ContractError
 
-MOST_BYTES = 1 << 26  # enough to fill a large device; what goes to and fro for it takes half a second
+MOST_BYTES = 1 << 26  # enough to fill a large device; copying it back and forth takes half a second
 _SEED = 77_003
 # The product of all symbols' choices is tried from large to small.
 _CHOICES = (1 << 24, 1 << 20, 16384, 8192, 4096, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2, 1)

@@ -147,7 +147,7 @@ def _contents(contract: Contract) -> list[Distribution]:
 
 
 def _specials(contract: Contract, covered: BranchCoverage) -> tuple[Distribution, ...]:
-    """Yields special values, NaN or infinite, where floats are read and a missing side asks for them."""
+    """Returns special values, NaN or infinite, where floats are read and a missing side asks for them."""
     read = any(t.dtype.is_float and t.values is Values.NORMAL and t.role is not Role.OUT for t in contract.tensors)
     return (Distribution.SPECIALS,) if read and any(_OF_SPECIALS.search(side.text) for side in covered.missing) else ()
 

@@ -78,7 +78,7 @@ def _races(run: Run) -> bool:
 
 
 def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
-    """Returns the largest even sizes at which the original is clean and not slow: grids are capped, pairs whole."""
+    """Yields the largest even sizes at which the original is clean and not slow: grids are capped, pairs whole."""
     fresh = [w for w in large_workloads(contract, fixed) if all(w.sizes != known.sizes for known in contract.workloads)]
 
     def alone(workload: Workload) -> Contract:

@@ -63,7 +63,7 @@ class _Conditions:
                 yield Binary("<=", total, Number(_MAX_THREADS))
 
     def _even_shares(self) -> list[Node]:
-        """Yields that a size which host code divides by another is a multiple of it: a head has `hidden / heads`."""
+        """Returns that a size which host code divides by another is a multiple of it: a head has `hidden / heads`."""
         if self.function.space != "host":
             return []
         body = self.usage.body(self.function)
@@ -80,7 +80,7 @@ class _Conditions:
 
 
 def _valued(node: Node, values: Mapping[str, Number]) -> Node:
-    """Template parameters as their arguments."""
+    """Replaces template parameters by their arguments."""
     match node:
         case Name(name) if name in values:
             return values[name]
@@ -93,7 +93,7 @@ def _valued(node: Node, values: Mapping[str, Number]) -> Node:
 
 
 def _exact_quotients(conditions: list[Node]) -> Iterator[Node]:
-    """`n % 4 == 0` for `n / 4 == 32`: of all sizes with that quotient the exact one is meant."""
+    """Yields `n % 4 == 0` for `n / 4 == 32`: of all sizes with that quotient the exact one is meant."""
     for equality in (c for node in conditions for c in comparisons(node) if c.operator == "=="):
         if isinstance(equality.left, Binary) and equality.left.operator == "/":
             yield Binary("==", Binary("%", equality.left.left, equality.left.right), Number(0))

@@ -29,7 +29,7 @@ def dispatched_arguments(usage: Usage, kernel: Function) -> Mapping[str, str]:
 
 
 def _named(kernel: Function, launch: Launch) -> Iterator[tuple[str, str]]:
-    """Returns each type parameter with its name in `launch`: of an argument, else of what a pointer points to."""
+    """Yields each type parameter with its name in `launch`: of an argument, else of what a pointer points to."""
     types = {t.name for t in kernel.template if t.kind.startswith("typename")}
     for parameter, given in zip(kernel.template, launch.template_args, strict=False):
         if parameter.name in types:

@@ -127,7 +127,7 @@ class _Drafter:
         self.template = template_arguments(usage, function)
         self.symbols: list[str] = []
         self.questions: list[Question] = []
-        self.guessed = 0  # parameters so far that are floats of which nothing is known
+        self.guessed = 0  # parameters so far that are floats of unknown meaning
 
     def contract(self, sizes: Mapping[str, int]) -> Contract:
         """Returns the drafted contract, with workloads where sizes satisfying its conditions were found."""
@@ -165,7 +165,7 @@ class _Drafter:
         return self.extents.expressed(self.scope.resolve(node), self.aliases)
 
     def _planes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Returns the sizes of tensors of which only the count is said, with the axes that kernels take apart."""
+        """Yields the sizes of tensors of which only the count is said, with the axes that kernels take apart."""
         counted = {f.counted for f in self.extents.facts.values() if f.counted}
         for found in planes(self.usage, self.function) if counted else ():
             count, *axes = (render(self._expressed(node)) for node in (found.count, *found.axes))
@@ -288,7 +288,7 @@ class _Drafter:
         return any(map(is_stream, taken_for(self.usage, self.function, param.name)))
 
     def _is_object(self, param: Param) -> bool:
-        """Returns whether a pointer leads to an object of a class, of which no code reads or writes elements."""
+        """Returns whether a pointer leads to an object of a class whose elements no code reads or writes."""
         open_ = {t.name for t in self.function.template}
         is_class = element_type(param.type.base) is None and param.type.base not in open_
         return is_class and self.function.space == "host" and self.uses.get(param.name) == Use()

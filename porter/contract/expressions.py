@@ -44,7 +44,7 @@ def evaluate(text: str, symbols: Mapping[str, int]) -> int:
 
 
 def number(text: str, symbols: Mapping[str, int]) -> int | float:
-    """The number `text` stands for: a literal such as `1e-5`, or an expression over `symbols`."""
+    """Returns the number `text` stands for: a literal such as `1e-5`, or an expression over `symbols`."""
     return _parsed_meaning(text)(symbols)
 
 

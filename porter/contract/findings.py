@@ -13,7 +13,7 @@ _OPEN, _INFERRED, _NO_SIZES, _DOES_NOT_RUN = "PORT3001", "PORT3002", "PORT3003",
 
 
 def contract_findings(confirmation: Confirmation, program: Program) -> tuple[Finding, ...]:
-    """Yields open questions, inferred conditions and drafts that do not run, at the entry's definition."""
+    """Returns open questions, inferred conditions and drafts that do not run, at the entry's definition."""
     contract = confirmation.contract
     catalogue = core_catalogue()
     place = _place(program, contract.entry.name)

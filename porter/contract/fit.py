@@ -47,7 +47,7 @@ class _Term:
 
 
 def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | None:
-    """The simplest expression that gives `extents[k]` at sizes `probes[k]`; else a product that just covers them."""
+    """Returns the simplest expression for `extents[k]` at sizes `probes[k]`, else a product that just covers them."""
     return _fitted(tuple(extents), tuple(tuple(p.items()) for p in probes))
 
 

@@ -15,7 +15,7 @@ GARBAGE = frozenset((FaultKind.UNINITIALISED, FaultKind.LANE_ABSENT, FaultKind.L
 
 
 def takes_garbage(run: Run) -> bool:
-    """Returns whether something was read in `run` that nobody wrote."""
+    """Returns whether `run` read memory that was never written."""
     return any(fault.kind in GARBAGE for fault in run.faults)
 
 

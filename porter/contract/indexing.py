@@ -107,7 +107,7 @@ class Indices:
                 yield name
 
     def _indexed(self) -> Iterator[str]:
-        """Returns the buffers that the values select from, by a subscript or by moving a pointer."""
+        """Yields the buffers that the values select from, by a subscript or by moving a pointer."""
         words = self.body.words
         for i, word in enumerate(words[:-1]):
             if word.text in self.aliases and words[i + 1].text in ("[", "+"):

@@ -126,7 +126,7 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> Block:
 
 
 def states_block(usage: Usage, kernel: Function) -> bool:
-    """Returns whether a launch of `kernel` itself says in numbers how large its blocks are."""
+    """Returns whether a launch of `kernel` itself gives the size of its blocks as numbers."""
     return next(_stated(usage, kernel, usage.program.launches_of(kernel)), None) is not None
 
 

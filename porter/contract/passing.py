@@ -14,7 +14,7 @@ from porter.source.program import Function
 
 
 def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
-    """Returns `function` and every function that gets its parameter `name` unchanged, with the name it has there.
+    """Yields `function` and every function that gets its parameter `name` unchanged, with the name it has there.
 
     A field `p.n` is passed on with its struct.
     """

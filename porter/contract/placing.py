@@ -101,7 +101,7 @@ def own_grids(contract: Contract) -> Iterator[tuple[str, str]]:
 
 
 def lengthened(contract: Contract, run: Run) -> Contract:
-    """Yields torch tensors that kernels read past the end of, with one more axis, which host code never names."""
+    """Returns torch tensors that kernels read past the end of, with one more axis, which host code never names."""
     short = {t.name for t, touched in zip(contract.tensors, run.touched, strict=False) if touched.beyond}
     arguments = tuple(
         replace(a, shape=(*a.shape, str(_EXTRA_AXIS))) if isinstance(a, TensorArg) and a.name in short else a

@@ -65,7 +65,7 @@ def of_planes(contract: Contract, usage: Usage, kernel: Function) -> Contract:
 
 
 def planes(usage: Usage, function: Function, depth: int = 0) -> Iterator[Planes]:
-    """Returns the counts that `function` passes to kernels, itself or through host functions, which take them apart."""
+    """Yields the counts that `function` passes to kernels, itself or through host functions, which take them apart."""
     scope, body = Scope(usage, function), usage.body(function)
     for place, name, arguments in body.sites if depth < _DEEPEST_CALL else ():
         callee = usage.callee(name, len(arguments))
@@ -129,7 +129,7 @@ class _Kernel:
 
 
 def _chain(words: Sequence[Token], start: int) -> Iterator[Node]:
-    """Returns `W` and `H` of `/ W) % H`."""
+    """Yields `W` and `H` of `/ W) % H`."""
     while start + 1 < len(words) and words[start].text in ("/", "%"):
         bracket = match_bracket(words, start + 1) if words[start + 1].text == "(" else start + 1
         end = start + 1 if bracket is None else bracket

@@ -74,7 +74,7 @@ class Probed:
 
     @property
     def exact(self) -> bool:
-        """Returns whether every extent has a form, be it that of rows with a distance of their own."""
+        """Returns whether every extent has a form, also that of rows with a distance of their own."""
         return all(f is not None and f.exact for f in self.fits.values())
 
     def lacks(self, names: Container[str]) -> bool:

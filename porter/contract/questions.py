@@ -5,9 +5,9 @@ from __future__ import annotations
 from porter.contract.contract import Contract, Question, TensorArg
 
 _EXTENT = "the source does not say how many elements '{name}' has"
-_BOUND = "the source does not say below which bound the values of '{name}' lie"
+_BOUND = "the source gives no upper bound for the values of '{name}'"
 _LAUNCH = "the source does not say how '{name}' is launched"
-_BLOCK = "no launch of '{name}' says in numbers how large its blocks are"
+_BLOCK = "no launch of '{name}' gives the size of its blocks as numbers"
 _FEW = "'{name}' has more blocks than can be run here, whatever its sizes"
 _EXTENTS = "the source does not say with which grid and block '{name}' is called"
 _ELEMENT = "'{name}' points to {type}"

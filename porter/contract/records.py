@@ -88,7 +88,7 @@ class Records:
     def _fields(
         self, param: Param, type_: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING
     ) -> Iterator[Param]:
-        """Returns the fields of a type's value, also those within fields; a field without a type for unknown ones."""
+        """Yields the fields of a type's value, also those within fields; a field without a type for unknown ones."""
         if vector := _VECTOR.fullmatch(type_.base):
             number = vector["number"].replace("longlong", "long long")
             part = f"unsigned {number}" if vector["sign"] else number
@@ -104,7 +104,7 @@ class Records:
             yield from self._field(param, field)
 
     def _field(self, param: Param, field: Variable) -> Iterator[Param]:
-        """Returns the field itself, those of a struct, or the elements of an array, `p.sizes[0]`."""
+        """Yields the field itself, those of a struct, or the elements of an array, `p.sizes[0]`."""
         stars = "*" * field.type.pointers
         base = instance(field.type)
         written = CType(f"{base}{stars}", base, field.type.pointers, field.type.const)

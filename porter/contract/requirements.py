@@ -74,7 +74,7 @@ def _unrefused(words: Sequence[Token]) -> Iterator[Node]:
 
 
 def _chosen(words: Sequence[Token]) -> Iterator[Node]:
-    """Returns one case of a `switch` that refuses all others; for several on the same value, a case of any."""
+    """Yields one case of a `switch` that refuses all others; for several on the same value, a case of any."""
     choices: dict[Node, list[Binary]] = {}
     for i, word in enumerate(words):
         close = _head(words, i) if word.text == "switch" else None

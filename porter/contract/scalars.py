@@ -46,7 +46,7 @@ _BIT = "2"
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
 # What floats of unknown meaning are, in the order of the parameters: bounds that are equal leave nothing between them,
-# and of two factors that are equal nobody sees which is which. Each lies within (0, 1), and in bfloat16.
+# and two equal factors could be exchanged unnoticed. Each lies within (0, 1), and in bfloat16.
 _GUESSES = ("0.5", "0.75", "0.625", "0.875", "0.5625", "0.8125", "0.6875", "0.9375")
 
 

@@ -20,7 +20,7 @@ class Selection:
 
 
 def selections(contract: Contract) -> tuple[Selection, ...]:
-    """Yields one argument at a time at each of its other choices: every branch, but not every combination."""
+    """Returns one argument at a time at each of its other choices: every branch, but not every combination."""
     return tuple(_selections(contract))[:_MOST]
 
 

@@ -23,7 +23,7 @@ from porter.source.program import Function
 _DEEPEST_CALL = 4
 _SHARE = re.compile(r"(\w+) % (.+) == 0")
 _LESS = re.compile(r"(\w+) < (\w+)")
-_FEWEST = 3  # of a size for each of what it is divided by
+_FEWEST = 3  # elements of a size for each part
 _DIVISORS = (2, 3, 5, 4)
 
 

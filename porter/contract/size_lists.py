@@ -39,7 +39,7 @@ class SizeList:
 
 
 def size_lists(usage: Usage, function: Function) -> tuple[SizeList, ...]:
-    """Yields the integer pointers among a host function's parameters whose elements it reads itself."""
+    """Returns the integer pointers among a host function's parameters whose elements it reads itself."""
     if function.space == "global":
         return ()
     types = {p.name: usage.types.of(p, function) for p in function.params}

@@ -123,7 +123,7 @@ def _name_extent(facts: Mapping[str, TensorFacts], aliases: Mapping[str, str], n
 
 
 def _dtype(alias: str, text: str, requirements: Sequence[Node]) -> DType | None:
-    """The element type host code takes the tensor to have."""
+    """Returns the element type that host code expects of the tensor."""
     name = rf"\b{re.escape(alias)}\b"
     for requirement in requirements:
         stated = render(requirement)

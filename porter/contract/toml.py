@@ -30,7 +30,7 @@ _HEADER = """\
 #               outlier, round numbers, zeros, denormal, infinite, nan); one that is device_only is never run on the
 #               CPU; `takes` is the side of a branch that it was drafted for
 #   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose
-#   question    what the source does not say; correct what it is about, then delete it
+#   question    something the source does not say; correct the field it is about, then delete it
 """
 
 

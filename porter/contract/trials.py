@@ -56,8 +56,8 @@ class Trials:
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
     _vain: list[Run] = field(default_factory=list)
-    _hangs_on_inputs: bool = True  # what is touched, until a probe shows that inputs that are all alike change nothing
-    _hangs_on_nans: bool = True  # what is written, until a probe shows that no numbers change nothing
+    _hangs_on_inputs: bool = True  # until a probe shows that equal inputs do not change what is touched
+    _hangs_on_nans: bool = True  # until a probe shows that NaN does not change what is written
     _endless: set[Selection | Filling] = field(default_factory=set)
     _grown_in_vain: int = 0
     _seconds: dict[tuple[object, ...], float] = field(default_factory=dict)  # of the last exact run at some sizes
@@ -183,7 +183,7 @@ class Trials:
     def clean(
         self, contract: Contract, sizes: Mapping[str, int], contents: Distribution = Distribution.DECLARED
     ) -> bool:
-        """Returns whether an exact run ends without trouble and computes with nothing that nobody wrote."""
+        """Returns whether an exact run ends without trouble and only computes with written memory."""
         run = self.exact(contract, sizes, contents=contents)
         if troubled(run):
             return False

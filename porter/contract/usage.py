@@ -286,7 +286,7 @@ class _Reader:
         self.aliases: Mapping[str, str] = aliases(self.body, self.buffers)
 
     def uses(self) -> Iterator[tuple[str, Use]]:
-        """Returns each buffer with its uses."""
+        """Yields each buffer with its uses."""
         found = {name: Use() for name in self.buffers}
         for name, use in (*self._accesses(), *self._handed_on()):
             found[name] = found[name].joined(use)

@@ -106,7 +106,9 @@ def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
             hint = f"name one of {', '.join((*scalars, *optional)) or 'none'}"
             raise InvalidContractError(f"'{name}' is neither a scalar argument nor an optional tensor", hint, path)
         if name in optional and value:
-            raise InvalidContractError(f"'{name}' is a tensor: all it may be is 0, a null pointer", f"{name} = 0", path)
+            raise InvalidContractError(
+                f"'{name}' is a tensor: its only other value is 0, a null pointer", f"{name} = 0", path
+            )
     tensors = [t.name for t in contract.tensors]
     for name in workload.dtypes:
         if name not in tensors:
@@ -141,7 +143,9 @@ def _value(text: str, sizes: Mapping[str, int], path: tuple[str | int, ...]) -> 
     try:
         return number(text, sizes)
     except ExpressionError as error:
-        raise InvalidContractError(f"'{text}' has no value: {error.message}", "mind the sizes", path) from error
+        raise InvalidContractError(
+            f"'{text}' has no value: {error.message}", "check the sizes it is evaluated at", path
+        ) from error
 
 
 def _product(extents: list[int | float]) -> float:

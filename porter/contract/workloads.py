@@ -58,7 +58,7 @@ def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None
 
 
 def _many_rows(contract: Contract, given: Mapping[str, int]) -> Iterator[Workload]:
-    """Returns a workload of many short rows, for kernels in which a thread takes a row: others have one block."""
+    """Yields a workload of many short rows, for kernels in which a thread takes a row: others have one block."""
     free = [s for s in contract.symbols if s not in given]
     outer = [s for s in free if widest(contract, s) > 1 and not is_innermost(contract, s)]
     wish = dict.fromkeys(outer, _MANY.get(len(outer), 3))

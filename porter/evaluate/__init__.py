@@ -1,1 +1,1 @@
-"""Judges a port: runs it, compares it, says what came of it."""
+"""Judges a port: runs it, compares it, and gives a verdict."""

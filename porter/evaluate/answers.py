@@ -1,4 +1,4 @@
-"""The right answers at sizes that nobody emulates: the original itself, built by nvcc and run on the device."""
+"""Gives the right answers at sizes that are not emulated: the original itself, built by nvcc and run on the device."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _is_rounding(got: TensorValue, want: TensorValue, terms: float) -> bool:
     ulps = _NARROW_ULPS if want.dtype.epsilon > _NARROW else max(_LEAST_ULPS, math.sqrt(terms))
     with np.errstate(invalid="ignore"):
         far = ~(np.abs(left - right) <= ulps * want.dtype.epsilon * largest)
-    left, right = left[far], right[far]  # what is no number, too
+    left, right = left[far], right[far]  # NaN, too
     return bool(((left == right) | (np.isnan(left) & np.isnan(right))).all())
 
 

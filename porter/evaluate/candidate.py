@@ -53,11 +53,11 @@ def _files_in(folder: Path, backend: Backend) -> list[Path]:
     if main is None:
         names = ", ".join(str(file.relative_to(folder)) for file in found)
         hint = f"name it {folder.name} or {_USUAL_NAMES[0]}, or verify the file itself"
-        raise InputError(f"{folder}: nothing tells which of {names} is called", hint)
+        raise InputError(f"{folder}: porter cannot tell which of {names} to call", hint)
     return [main, *(file for file in found if file != main)]
 
 
 def _named(files: list[Path], folder: Path) -> Iterator[Path]:
-    """Returns the files at the top whose name says that they are the main file, the plainest first."""
+    """Yields the files at the top whose name says that they are the main file, the plainest first."""
     for stem in (folder.resolve().name, *_USUAL_NAMES):
         yield from (file for file in files if file.stem == stem and file.parent == folder)

@@ -74,7 +74,7 @@ def _left_to_the_build(program: Program, failure: BuildFailure) -> str:
 
 
 def _guards(program: Program, failure: BuildFailure) -> Iterator[str]:
-    """Returns the macros that `#ifdef` asks for around the names that `failure` quotes, in local headers."""
+    """Yields the macros that `#ifdef` asks for around the names that `failure` quotes, in local headers."""
     names = {name for quoted in _QUOTED.findall(failure.message) for name in re.findall(r"\w+", quoted)}
     for _, header in program.headers:
         for name in sorted(names):
@@ -158,7 +158,7 @@ def _is_guessed(tensor: TensorArg, drafted: Contract) -> bool:
 
 
 def _overwritten(reference: Reference) -> Iterator[TensorArg]:
-    """Returns the tensors in which blocks overwrite each other at several sizes: these sizes may have to agree."""
+    """Yields the tensors in which blocks overwrite each other at several sizes: these sizes may have to agree."""
     arguments = reference.contract.arguments
     if len(reference.contract.symbols) < _SOME or not reference.because.startswith(FaultKind.RACE):
         return
@@ -175,7 +175,7 @@ def _outgrown(reference: Reference, drafted: Contract) -> TensorArg | None:
 
 
 def _left(reference: Reference) -> Iterator[TensorArg]:
-    """Returns the tensors that the original was seen to use beyond their ends.
+    """Yields the tensors that the original was seen to use beyond their ends.
 
     A wrong extent is no excuse for an access before the first element, or to an array whose size the source states.
     """

@@ -1,4 +1,4 @@
-"""Values of numbers that a judgement draws: a candidate that is right for a factor of 0.5 may be wrong for -3.
+"""Draws values of numbers for a judgement: a candidate that is right for a factor of 0.5 may be wrong for -3.
 
 A number that is no size has one value in a contract, and a second one where porter drafted it, which anybody can read
 there. One that is drawn lies where the contract's own does: below one, or above. What is less than zero, zero, or on
@@ -15,7 +15,7 @@ from random import Random
 from porter.contract.contract import Contract, ScalarArg, Workload
 from porter.contract.scalars import is_stream
 
-_MOST = 2  # numbers that are asked by themselves for what they may not be meant for
+_MOST = 2  # numbers that are tried alone with values that they may not be meant for
 _TIMES = (2.0, 9.0)
 _WITHIN_ONE = (0.05, 0.95)
 _MORE = (2, 9)  # than a whole number's own value
@@ -32,7 +32,7 @@ def drawn_numbers(contract: Contract, base: Workload, seed: int) -> Iterator[Wor
 
 
 def telling_sizes(contract: Contract) -> Mapping[str, int]:
-    """The sizes at which `contract` gives numbers another value, since they show there; empty where it gives none."""
+    """Returns sizes at which other values of the contract's numbers show; empty where it gives none."""
     drawn = {a.name for a in contract.arguments if isinstance(a, ScalarArg) and _is_drawn(a)}
     return next((w.sizes for w in contract.workloads if drawn & w.scalars.keys() and not w.device_only), {})
 
@@ -46,7 +46,7 @@ def may_be_unmeant(contract: Contract, workload: Workload) -> bool:
 
 
 def _is_drawn(argument: ScalarArg) -> bool:
-    """Returns whether a number has a value of its own, and is none that selects."""
+    """Returns whether a number has a value of its own, and does not only select."""
     if argument.choices or argument.type == "bool" or is_stream(argument.type):
         return False
     try:

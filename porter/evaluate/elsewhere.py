@@ -61,7 +61,7 @@ class _Search:
     texts: dict[Path, Source] = field(default_factory=dict)
 
     def lacking(self, callers: Iterable[Source]) -> dict[str, list[Source]]:
-        """The functions that `callers` call and the program only declares, each with the files that declare it."""
+        """Returns functions that `callers` call and the program only declares, each with the files that declare it."""
         files = list({f.path: f for f in (self.program.source, *(h for _, h in self.program.headers))}.values())
         called = frozenset(name for caller in callers for name in _called(caller.text))
         found = dict[str, list[Source]]()

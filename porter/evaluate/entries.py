@@ -45,8 +45,8 @@ class Entries:
     def proofs(self, progress: Progress) -> list[Proof]:
         """Returns a proof of each entry, or of the parts of one that cannot be run.
 
-        Raises `ContractError` and `InputError` for a contract of the user's that is none, `UsageError` for a size that
-        no contract has.
+        Raises `ContractError` and `InputError` for an invalid contract of the user's, `UsageError` for a size that no
+        contract has.
         """
         original, headers = self.original, tuple(header for _, header in self.original.headers)
         contracts = contracts_of(original, self.options, whole_program=self.ported.runs_programs)

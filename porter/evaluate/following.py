@@ -19,11 +19,11 @@ def without_formula(followed: Migration) -> str:
         if kind is EntryKind.KERNEL:
             return f"{entry.name} is a kernel by itself, whose caller chooses the grid"
         if kind is EntryKind.PROGRAM:
-            return f"{entry.name} is a whole program, which is called in no way that a formula could be"
+            return f"{entry.name} is a whole program, which cannot be called like a formula"
         if isinstance(entry.outcome, NotVerified):
             return f"{entry.name} has no answers that such a port could be compared with"
         if entry.choice:
-            return f"{entry.name} has an outcome of its own, and a formula has none for a single choice"
+            return f"{entry.name} has an outcome of its own for a single choice, which a formula cannot have"
         if others := _other_types(entry):
             return f"{entry.name} takes {', '.join(others)}, too, for which its formula is not written"
     return ""

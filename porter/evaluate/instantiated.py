@@ -37,7 +37,7 @@ def with_instances(proof: Proof, usage: Usage) -> Proof:
 
 
 def _others(function: Function, entry: Entry, usage: Usage) -> Iterator[str]:
-    """Returns the names of the other instances; all but this where porter chose one that the source does not name."""
+    """Yields the names of the other instances; all but this where porter chose one that the source does not name."""
     known = known_instances(usage, function)
     others = [arguments for arguments in known if arguments != entry.template]
     yield from (_instance(function, arguments) for arguments in others)

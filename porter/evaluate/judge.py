@@ -35,15 +35,15 @@ _UNACQUIRED = (
 )
 # What only CUDA defines.
 _OPEN = {
-    FaultKind.UNFIT: "the original makes whole numbers of floats that their type does not hold{}; what comes of these "
-    "only CUDA defines",
-    FaultKind.SHIFTED: "the original shifts numbers by at least as many bits as they have{}; what comes of these only "
-    "CUDA defines",
+    FaultKind.UNFIT: "the original converts floats to whole numbers whose type does not hold them{}; only CUDA "
+    "defines the result",
+    FaultKind.SHIFTED: "the original shifts numbers by at least as many bits as they have{}; only CUDA defines "
+    "the result",
 }
-# An element type that host code refuses is none that the port has, whatever others the original takes.
+# An element type that host code refuses is not one of the port's, whatever the original takes.
 _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
 _ALL_TYPES = "{} (--dtype names those that it is for)"
-# Who did the work, which there is none of for an empty input.
+# Faults about who did the work: an empty input has none to do.
 _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
 
 
@@ -146,7 +146,7 @@ class _Trial:
                 return _stopped(broken, candidate, place, self.checked)
             self.launched = self.launched or bool(run.launches)
             if not (run.launches and _is_empty(given)):
-                self.coverage |= run.coverage  # what is launched for nothing is not executed
+                self.coverage |= run.coverage  # launches on empty inputs execute nothing
             if unseen := _unseen(contract, run):
                 self.said.setdefault(workload.name, unseen)
             if reading := _unacquired(run, self.excused):

@@ -98,7 +98,7 @@ class Judging:
         return _usual(contract, plain), *_by_types(contract)
 
     def _narrow(self, contract: Contract, small: Workload) -> Iterator[Workload]:
-        """Returns workloads at the edges, and one column for each choice of element types, where kernels may differ.
+        """Yields workloads at the edges, and one column for each choice of element types, where kernels may differ.
 
         There, a read beyond the end of a row is one beyond the end of a tensor.
         """
@@ -109,7 +109,7 @@ class Judging:
                     yield replace(edge, name=f"{base.name}, {edge.name}")
 
     def _tiles(self, contract: Contract, small: Workload, fit: Fit | None) -> Iterator[Workload]:
-        """Returns workloads at sizes that only this judgement has."""
+        """Yields workloads at sizes that only this judgement has."""
 
         def near(targets: Mapping[str, int]) -> Mapping[str, int] | None:
             return choose_sizes(contract, self.fixed, targets)
@@ -185,7 +185,7 @@ def _distributions(contract: Contract, small: Workload, usual: Workload, large: 
 
 
 def _scales(small: Workload, given: Sequence[float]) -> Iterator[Workload]:
-    """Returns workloads with values that overflow unless care is taken, and with values that vanish beside others."""
+    """Yields workloads with values that overflow unless care is taken, and with values that vanish beside others."""
     if max(given) < _LARGE:
         yield replace(small, name="larger values", scale=1e3)
     if min(given) > 1 / _LARGE:
@@ -213,7 +213,7 @@ def _inputs(contract: Contract, workload: Workload) -> list[bytes]:
 
 
 def _edges(contract: Contract, small: Workload, fixed: frozenset[str]) -> Iterator[Workload]:
-    """Returns workloads of one row, one column, a row just over a tile, and none."""
+    """Yields workloads of one row, one column, a row just over a tile, and none."""
     free = [s for s in contract.symbols if s not in fixed]
     inner = [s for s in free if is_innermost(contract, s)]
     outer = [s for s in free if s not in inner]

@@ -189,7 +189,9 @@ def _beyond_a_block(
         again = replace(planned, attempt=replace(planned.attempt, style=style), calls={})
         larger, _ = _lifted(again, process)
         if not holds(larger, probes[0], process.evaluated(planned.request(probes[:1]))):
-            raise NotLiftedError(f"what is computed differs where '{name}' takes more than one block, or step of one")
+            raise NotLiftedError(
+                f"what is computed differs where '{name}' takes more than one block, or more than one step"
+            )
         return larger
     return program
 
@@ -206,5 +208,5 @@ def _lifted(planned: _Planned, process: SymbolicProcess) -> tuple[TensorProgram,
         program = assembled(attempt.view, probes, process.fitted(planned.request(probes)))
         verify(program)
     except (MalformedError, WireError) as error:
-        raise NotLiftedError(f"what was fitted is not a program: {error}") from error
+        raise NotLiftedError(f"the fitted formula is not a program: {error}") from error
     return program, probes

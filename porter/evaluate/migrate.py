@@ -56,7 +56,7 @@ _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, No
 
 
 def migrate(path: Path, options: MigrateOptions, progress: Progress) -> tuple[Migration, ...]:
-    """Port every source in the file at `path` and prove the ports; only a Python file holds more than one.
+    """Ports every source in the file at `path` and proves the ports; only a Python file holds more than one.
 
     Raises `PorterError`s for what the user has to mend before anything can be tried: an unreadable file, an unknown
     target or kernel, a broken contract, no C++ compiler.
@@ -157,7 +157,7 @@ def read_and_ported(source: Source, target: Target, options: MigrateOptions, pro
 
 
 def _not_compiled(migration: Migration, error: Finding) -> Migration:
-    """Returns what the vendor's own compiler refuses is no port, whatever the executor made of it."""
+    """Returns the migration as not built, since the vendor's own compiler refuses the port."""
     return replace(migration, outcome=NotBuilt(error.message, error.message), findings=(*migration.findings, error))
 
 
@@ -196,7 +196,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
 def executed(
     original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench, *, is_trusted: bool
 ) -> Iterator[Ported]:
-    """Returns the port as it is executed: on the CPU, or on a device that nobody is timing on meanwhile."""
+    """Yields the port as it is executed: on the CPU, or on a device that nobody is timing on meanwhile."""
     backend = find_backend(target.backend)
     if options.fidelity is Fidelity.EMULATED:
         with backend.ready(port, original, target, bench, is_trusted=is_trusted) as ready:

@@ -1,4 +1,4 @@
-"""Defines what is asked of a migration, and what comes of it."""
+"""Defines the options of a migration, and its result."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Migration:
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """The contracts the port was held to."""
+        """The contracts by which the port was compared."""
         return tuple(entry.contract for entry in self.entries)
 
 
@@ -131,5 +131,5 @@ class Progress(Protocol):
     """Receives short phrases about what is going on: "building softmax at 64 lanes"."""
 
     def __call__(self, step: str) -> None:
-        """A step begins."""
+        """Begins a step."""
         ...

@@ -56,7 +56,7 @@ def migrate_module(path: Path, options: MigrateOptions, progress: Progress) -> M
 
 
 def held_to_module(path: Path, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
-    """Returns `port`, which anybody may have written, held to the module in the file at `path`."""
+    """Compares `port`, which anybody may have written, with the module in the file at `path`."""
     with opened(path, options) as standard:
         assert isinstance(standard, PythonStandard)
         verdict = verdict_on(port, standard, target, options, progress)
@@ -82,7 +82,7 @@ class _Porting:
         self._progress = progress
 
     def migration(self) -> Migration:
-        """Returns what came of it."""
+        """Returns the migration."""
         (contract,) = self._standard.contracts()
         try:
             with self._options.stages.of(Stage.LIFT):
@@ -152,4 +152,4 @@ def _executed_at(contract: Contract, checked: Sequence[Checked]) -> str:
         named = [str(value) for value in values]
         shown = named if len(named) <= _MOST_SIZES else [*named[: _MOST_SIZES - 1], "...", named[-1]]
         sizes.append(f"{symbol} = {', '.join(shown)}")
-    return f"executed in {dtypes} at {'; '.join(sizes) or 'the sizes that it is written with alone'}"
+    return f"executed in {dtypes} at {'; '.join(sizes) or 'only the sizes that it is written with'}"

@@ -82,7 +82,7 @@ class _Steps:
         self.latest = ""
 
     def __call__(self, step: str) -> None:
-        """A step begins."""
+        """Begins a step."""
         self.latest = step
         self._progress(step)
 
@@ -269,7 +269,7 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
 
 
 def _held(originals: Originals, studied: Studied, port: Candidates, device: DeviceSizes | None = None) -> Held:
-    """Returns what was expected, and what came of the port."""
+    """Returns what was expected, and the outcome of the port."""
     outcome = _outcome(studied.reference, port, device, is_trusted=not originals.judging)
     if isinstance(outcome, Refused):
         habitual = originals.with_habits(studied.reference)
@@ -306,7 +306,7 @@ def _less_lost(originals: Originals, reference: Reference, wrong: Wrong) -> Refe
 
 
 def _as_single(reference: Reference) -> str:
-    """Returns what is said of outputs that are held to less than their type holds."""
+    """Returns what is said of outputs that are compared less exactly than their type allows."""
     names = sorted(frozenset[str]().union(*(expected.single for expected in reference.expected)))
     listed = ", ".join(f"'{name}'" for name in names)
     return f"compared as float32, in which the original computes it: float64 {listed}" if names else ""
@@ -385,7 +385,7 @@ def _whole(port: Candidates) -> Candidates:
 def _outcome(
     reference: Reference, port: Candidates, device: DeviceSizes | None = None, *, is_trusted: bool = True
 ) -> Outcome:
-    """Returns what comes of the port on the workloads; with `device` its host code is run at sizes for one as well."""
+    """Returns the outcome of the port on the workloads; with `device` its host code is run at sizes for one too."""
     if not isinstance(port, tuple):
         return port
     outcome = judge(reference, port, is_trusted=is_trusted)

@@ -33,7 +33,7 @@ class Rivals:
     workloads: tuple[Workload, ...] = ()
 
 
-# For each contract what a candidate for it meets, or why there is nothing.
+# For each contract the rivals of a candidate, or why there are none.
 Meet = Callable[[Sequence[Contract], Place, Session], Sequence[Rivals | str]]
 
 

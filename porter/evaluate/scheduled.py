@@ -170,7 +170,7 @@ def _entry(lifted: Lifted) -> Entry:
     if contract.entry.kind is EntryKind.KERNEL:
         raise NotSchedulableError(f"{name} is a kernel by itself, whose caller chooses the grid")
     if not all(argument.name.isidentifier() for argument in contract.arguments):
-        raise NotSchedulableError(f"{name} takes a struct, and a port from a formula has parameters that are no fields")
+        raise NotSchedulableError(f"{name} takes a struct, and a port from a formula cannot take one")
     if not isinstance(lifted.outcome, Equal):
         raise NotSchedulableError(f"{name} was not lifted: {getattr(lifted.outcome, 'because', lifted.outcome.label)}")
     own = [program for program in lifted.programs if is_of(program, contract)]

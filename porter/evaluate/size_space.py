@@ -16,10 +16,10 @@ from porter.contract.contract import Contract, Workload
 from porter.contract.expressions import evaluate, names_in
 from porter.contract.validate import satisfies
 
-Point = Mapping[str, int]  # a value for each axis, and for symbols that are none
+Point = Mapping[str, int]  # a value for each axis, and for symbols that are not axes
 Event = tuple[str, int, str]  # an axis, a number, how the axis lies to it
 
-LARGEST = 1 << 17  # of the numbers: what is beyond is no tile
+LARGEST = 1 << 17  # of the numbers: a larger one is not a tile
 _MOST_ELEMENTS = 1 << 18  # of all tensors together
 _MOST_OF_ALL_SIZES = 1 << 20  # which is as many elements as a result may have, that no contract tells of
 _IN_ONE = 8  # elements of that take as long as one of a tensor
@@ -31,7 +31,7 @@ _ALL = "all elements"  # of the largest tensor, which kernels without rows walk 
 _COMBINED = 800  # points at which several axes may be over a number
 # What a tile is worth, which is a power of two, and a product: a thread takes several elements, a block several tiles.
 TILE, PRODUCT = 1.0, 0.5
-_LEAST_TILE = 16  # of smaller numbers, and of what is no tile, only what is over them counts
+_LEAST_TILE = 16  # for smaller numbers, and those that are not tiles, only being over them counts
 # A row of a vector more than a tile comes round a loop over vectors again, and has no rest: first of all, and whatever
 # a product is worth, since a choice of element types has two points in all.
 _WEIGHTS = {"over": 3.0, "just over": 1.0, "under": 0.8, "at": 0.2, "a vector over": 8.0}

@@ -25,7 +25,7 @@ _MOST_NUMBERS = 32
 _MOST, _MOST_CHOICES, _MOST_OF_CHOICE = 22, 6, 2
 # Milliseconds, and more for each operation of what is interpreted: that takes longer at all other workloads, too.
 _BUDGET_MS, _BUDGET_OF_CHOICE_MS, _BUDGET_OF_OPERATION = 1_000.0, 200.0, 0.005
-_LARGEST_ARGUMENT = 4_096  # what is larger is no size: a seed, an address
+_LARGEST_ARGUMENT = 4_096  # a larger one is not a size but a seed or an address
 
 
 @dataclass(frozen=True, slots=True)

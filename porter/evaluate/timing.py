@@ -178,7 +178,7 @@ class Stopwatch:
         found = self._interleaved(candidate, len(arms), captured=not uncaptured)
         after = self.place.device.state()
         again: tuple[tuple[Run, ...], ...] = ()
-        if found.stopped is not Stopped.SLOW:  # of what nobody wants nothing more has to be known
+        if found.stopped is not Stopped.SLOW:  # nothing more has to be known of a loser
             self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
             again = self._again([candidate, *(ready.baselines[n] for n in beside if whole)], arms, found, ready)
         return _Sampled(
@@ -192,7 +192,7 @@ class Stopwatch:
         wrong = [self._wrong(runs, ready.fresh) for runs in sampled.again]
         wrong += [""] * (1 + len(names) - len(wrong))
         if wrong[0]:
-            raise _Unfit(f"what was timed gives another answer on new inputs: {wrong[0]}")
+            raise _Unfit(f"the timed calls give another answer on new inputs: {wrong[0]}")
         without = (f"{name}: {why}" for name, why in zip(names, wrong[1:], strict=True) if why)
         right = [(arm, name) for arm, name in enumerate(names, 1) if not wrong[arm]]
         return Measured(

@@ -57,7 +57,7 @@ def verify_port(port: Port, against: Path, options: MigrateOptions, progress: Pr
 
 
 def verdict_on(port: Port, standard: Standard, target: Target, options: MigrateOptions, progress: Progress) -> Verdict:
-    """Returns the verdict on a `port` that is held to `standard` as anybody's candidate is."""
+    """Returns the verdict on a `port` that is compared with `standard` as any candidate is."""
     return _Trial(port, find_backend(target.backend), target, options, progress).held_to(standard)
 
 
@@ -129,7 +129,7 @@ class _Trial:
         return verdict if standard.recorded is None else replace(verdict, seed=standard.recorded)
 
     def _proof(self, contract: Contract, standard: Standard, candidates: Candidates) -> Proof:
-        """Returns the candidate held to one contract."""
+        """Compares the candidate under one contract."""
         self.progress(f"asking {standard.source.path.name}")
         asked = StandardAnswers.of(standard, contract, self.options)
         self.progress(f"running {self.port.files[0].name}")

@@ -19,7 +19,7 @@ from porter.evaluate.doubt import unsound
 from porter.oracle.reference import Expected, Reference, differences
 
 _MOST_S = 10.0  # of processor time for all tries; one takes as long as a run of the smallest workload
-_LATE = "it was not tried with inputs that are not dense, as there was no time"
+_LATE = "there was no time to try inputs that are not dense"
 _NONE = "it was not tried with inputs that are not dense: no workload allows that"
 _VIEWS, _ODD = "inputs that are not dense", "inputs at odd addresses"
 _DENSE_THERE = "on the device only dense inputs were tried"
@@ -125,7 +125,7 @@ def _is_viewable(tensor: TensorArg, workload: Workload) -> bool:
 
 
 def _is_poor(contract: Contract, workload: Workload) -> bool:
-    """Returns whether an input has an axis of one element, whose stride nobody has to follow, or all have few."""
+    """Returns whether an input has an axis of one element, whose stride does not matter, or all have few."""
     shapes = [shape_of(tensor, workload) for tensor in contract.tensors if tensor.role is Role.IN]
     return any(1 in shape for shape in shapes) or max(map(prod, shapes)) < _FEW
 

@@ -31,7 +31,7 @@ def warm(cache: Path, progress: Progress) -> None:
 
 
 def _requests(source: Source) -> Iterator[BuildRequest]:
-    """Returns the builds every migration makes: the original, and the ports that the executor runs, at each width."""
+    """Yields the builds every migration makes: the original, and the ports that the executor runs, at each width."""
     yield BuildRequest(source, (), CUDA, (), CUDA_WARP_SIZE)
     dialects = dict.fromkeys(backend.dialect for backend in loadable_backends() if backend.dialect is not None)
     for dialect in dialects:

@@ -38,7 +38,7 @@ from porter.registry import find_backend
 BY_MODEL = "PORT5005"
 _WHOLE = "porter could not port this. Write the whole port, with every function that the operator is called by."
 _NAME = "port"  # of who proposes, in the origins of candidates
-_MENDABLE = (Refused, NotBuilt, Crashed, Wrong)  # with anything else there is no telling a right port from a wrong one
+_MENDABLE = (Refused, NotBuilt, Crashed, Wrong)  # with other outcomes no port can be judged
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
     Evaluator.evaluate(program, request) -> Evaluation
 
 A request names the problem and the candidate by the SHA-256 of their JSON, so that either is sent to another machine
-once. Whoever evaluates, the same request about the same contents means the same.
+once. On every machine the same request about the same contents means the same.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Ranked:
     costs: tuple[Cost, ...] = ()
 
     def evaluation(self, outcome: Outcome) -> Evaluation:
-        """Returns what came of a candidate with that outcome, whose score counts where it is verified."""
+        """Returns the evaluation of a candidate with that outcome, whose score counts where it is verified."""
         score = self.score if isinstance(outcome, Verified) else None
         return Evaluation(outcome, score, self.said, self.built, self.times, self.costs)
 
@@ -105,7 +105,7 @@ class Examiner(Protocol):
         ...
 
     def proof(self, candidates: Candidates) -> Proof:
-        """Returns what comes of a candidate."""
+        """Returns the proof of a candidate."""
         ...
 
 
@@ -122,7 +122,7 @@ class _OfOriginal:
         return self.studied.reference.contract
 
     def proof(self, candidates: Candidates) -> Proof:
-        """Returns the port held to the answers of the original."""
+        """Returns the port compared with the answers of the original."""
         return judged(self.originals, self.studied, candidates)
 
 
@@ -151,7 +151,7 @@ class LocalEvaluator:
         return self.scorer.device
 
     def evaluate(self, program: Program, request: EvaluationRequest) -> Evaluation:
-        """Returns what came of it. Never raises for anything a candidate does."""
+        """Returns the evaluation. Never raises for anything a candidate does."""
         began = time.monotonic()
         found = self._evaluated(port_of(program.files, self.subject.path.parent), request)
         seconds = round(time.monotonic() - began, 3)

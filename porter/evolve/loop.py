@@ -34,7 +34,7 @@ class CandidateJudge:
     score_first: frozenset[str] = frozenset()
 
     def evaluate(self, candidate: Candidate, to_beat: float = 1.0, repetition: int = 0) -> Scored:
-        """Returns what came of a candidate that has to be worth more than `to_beat` to be the best."""
+        """Evaluates a candidate, which has to be worth more than `to_beat` to be the best."""
         program = Program(candidate.files)
         request = EvaluationRequest(
             problem=self.evaluator.problem,

@@ -12,7 +12,7 @@ from porter.evolve.scored import Scored
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A candidate with what came of it."""
+    """A candidate with its outcome."""
 
     candidate: Candidate
     scored: Scored

@@ -40,7 +40,7 @@ class Questions:
         threading.Thread(target=self._answer, args=(step, copy(proposer), request, done), daemon=True).start()
 
     def answers(self) -> Iterator[tuple[int, Answered]]:
-        """Returns the answers that came, each once. Raises what a proposer raised."""
+        """Yields the answers that came, each once. Raises what a proposer raised."""
         with self._lock:
             came, self._answers = self._answers, []
         for step, answer in came:

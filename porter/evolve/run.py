@@ -124,7 +124,7 @@ def improve(
 
 
 def check_free(folder: Path, *, again: bool) -> None:
-    """Raises `InputError` where `folder` holds a run and nobody asked to go on with it."""
+    """Raises `InputError` where `folder` holds a run that was not to be resumed."""
     if (folder / NAME).exists() and not again:
         raise InputError(
             f"{folder}: holds a search already",
@@ -167,7 +167,7 @@ def resume(  # noqa: PLR0917 - a search, and what it goes on with
     machine measures differently from the one it began on.
     """
     state = replayed(folder).state
-    if budget.tokens is None and state.budget is not None:  # what it may cost holds until it is said otherwise
+    if budget.tokens is None and state.budget is not None:  # the limit of cost holds until another one is given
         budget = replace(budget, tokens=state.budget.tokens)
     if state.budget == budget and state.ended not in ("", INTERRUPTED):
         return _came_to(state, folder)

@@ -12,7 +12,7 @@ class Measure(StrEnum):
 
     NATIVE = "native"  # time on the target's own device
     PROXY = "proxy"  # time of a port for another device
-    MODELLED = "modelled"  # a static cost, which ranks and is no time
+    MODELLED = "modelled"  # a static cost, which ranks candidates and is not a time
 
 
 @dataclass(frozen=True, slots=True)

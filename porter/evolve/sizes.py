@@ -110,7 +110,7 @@ class SizedSource:
                 yield Size(Knob(found.title, values, int(token.text)), (Spot(token.start, token.end),))
 
     def _around(self, count: int, launch: Launch, name: str, launcher: Function) -> Iterator[int]:
-        """Returns powers of two around `count` with which the block stays one that the target has."""
+        """Yields powers of two around `count` with which the block stays one that the target has."""
         most = _LARGEST
         if name in self._names(launch.block.text, within=launcher):
             threads = self._threads(launch)

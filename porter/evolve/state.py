@@ -172,7 +172,7 @@ class State:
         return 0 < self.settings.in_flight <= len(self.round.waiting)
 
     def _waits(self) -> bool:
-        """Whether the round, with no proposer left to ask now, waits for an outcome or an answer.
+        """Returns whether the round, with no proposer left to ask now, waits for an outcome or an answer.
 
         Where candidates are kept in flight a round with all of its own does not wait: the next one goes on beside it.
         """
@@ -298,7 +298,7 @@ class State:
         return self.settings.measure_after > 0 and measured and best.scored.digest not in self._confirmed
 
     def _follow(self, event: Asked | Waited | Doubted | Migrated | Closed | Ended, due: Asking | Event | None) -> Event:
-        """Yields events that are due, and no others."""
+        """Returns events that are due, and no others."""
         if type(due) is not type(event):
             raise ValueError(f"{type(due).__name__.lower()} is due")
         match due:

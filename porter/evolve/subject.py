@@ -66,7 +66,7 @@ class Subject:
 
     @property
     def path(self) -> Path:
-        """Returns the file that candidates are held to."""
+        """Returns the file that candidates are compared with."""
         return self.original.source.path
 
     @property
@@ -162,7 +162,7 @@ def about_of_port(  # noqa: PLR0917 - what a journal says of a search
 
 
 def held_to_of(about: Mapping[str, str]) -> HeldTo:
-    """Returns what the candidates of a search are held to, by what its journal says."""
+    """Returns what the candidates of a search are compared with, by its journal."""
     return HeldTo(about.get(_REFERENCE, HeldTo.CUDA))
 
 
@@ -196,7 +196,7 @@ def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: Mig
     if held_to is not HeldTo.CUDA:
         own = golden_standard(path).own if held_to is HeldTo.RECORDING else NO_CODE
         if seed is None:
-            raise InputError(f"{folder}: nothing says what it began with", "begin the search again")
+            raise InputError(f"{folder}: it does not say what the search began with", "begin the search again")
         subject = Subject(no_original(path, own, contracts, known), seed, target, contracts, known, held_to, is_given)
         return replace(subject, constructions=_constructions(subject)) if held_to is HeldTo.PYTHON else subject
     original = read_original(Source(path, read_text(path)), known, within=folder / ORIGINAL)

@@ -215,7 +215,7 @@ def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[T
 
 @contextmanager
 def _meeting(subject: Subject) -> Iterator[Meet]:
-    """Returns the source of the right answers at the sizes of a device."""
+    """Yields the source of the right answers at the sizes of a device."""
     if subject.held_to is HeldTo.CUDA:
         yield of_cuda(subject.original, None)
         return

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from porter.evolve.candidate import Candidate
 from porter.evolve.events import Proposed
 
-_PATIENCE = 2  # requests of which nothing was new, after which a proposer is not asked again for this island and round
+_PATIENCE = 2  # requests without anything new, after which a proposer is not asked again for this island and round
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Round:
         self.waiting[waiting.candidate.digest] = waiting
 
     def take(self, waiting: Waiting) -> None:
-        """A candidate is told of."""
+        """Notes that a candidate's outcome was told."""
         del self.waiting[waiting.candidate.digest]
 
     def ask_again(self, islands: int, batch: int) -> None:

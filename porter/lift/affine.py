@@ -15,7 +15,7 @@ from porter.ir.tensor.quantities import Affine, Floor, Quantity
 _Column = NDArray[np.float64]
 _DENOMINATOR = 5000  # the largest of a coefficient that is not the same everywhere
 _SOLVED_ROWS = 64
-_EXACTLY = 1e-9  # relative: what is left of rounding
+_EXACTLY = 1e-9  # relative: the rest that rounding leaves
 
 
 @dataclass(frozen=True)

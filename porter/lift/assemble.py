@@ -59,7 +59,7 @@ def _read(program: TensorProgram) -> set[str]:
 
 
 def _with_used_names(program: TensorProgram) -> TensorProgram:
-    """Returns `program` without symbols and parameters of which nothing depends, such as an extent of a grid."""
+    """Returns `program` without symbols and parameters that nothing depends on, such as an extent of a grid."""
     used = used_names(program)
     symbols, parameters = (tuple(n for n in names if n in used) for names in (program.symbols, program.parameters))
     return replace(program, symbols=symbols, parameters=parameters)
@@ -101,7 +101,7 @@ def _agreeing(probes: Sequence[Probe], fitted: FittedProbes) -> tuple[Sequence[P
             continue
         key = tuple((o.name, str(o.dtype), len(o.shape), structure(o.body)) for o in part.outputs)
         groups.setdefault(key, []).append((probe, part))
-    # A group of one is no group: where enough probes show more, they are right.
+    # A group of one is not a group: where enough probes show more, they are right.
     enough = [key for key, own in groups.items() if len(own) >= _LEAST_AGREEING]
     if not enough:
         raise NotLiftedError(because or "what is computed differs with the sizes")

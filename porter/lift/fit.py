@@ -222,11 +222,11 @@ def _fewer(points: Points, lists: Sequence[Sequence[Weighted]]) -> tuple[Points,
 
 
 def _check_order(counts: Sequence[int], places: Sequence[tuple[int, ...]]) -> None:
-    """Raises `NotLiftedError` where among equal keys another than the first is taken."""
+    """Raises `NotLiftedError` where among equal keys, one other than the first is taken."""
     ends = list(itertools.accumulate(counts))
     for begin, end in zip([0, *ends], ends, strict=False):
         if list(places[begin:end]) != sorted(places[begin:end]):
-            raise NotLiftedError("among equal keys another than the first is taken")
+            raise NotLiftedError("among equal keys, one other than the first is taken")
 
 
 def _times(part: FittedPart) -> Expression:

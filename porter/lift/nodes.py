@@ -266,7 +266,7 @@ def exact(value: float) -> Exact:
 
 
 _FLOATING = frozenset({"float64", "float32", "float16", "bfloat16"})
-_LEAST_SENTINEL = 10**30  # of floats: what stands for infinity is written as 1e30, 1e38 or FLT_MAX
+_LEAST_SENTINEL = 10**30  # of floats: infinity is often written as 1e30, 1e38 or FLT_MAX
 _LARGEST_INTEGERS = frozenset({2**31 - 1, 2**31, 2**63 - 1, 2**63})
 
 
@@ -298,7 +298,7 @@ def _times(a: Exact, b: Exact) -> Exact:
     return Fraction(0) if a == 0 or b == 0 else a * b
 
 
-# Numbers of numbers; None where the result is no fraction, and the operation stays.
+# Numbers of numbers; None where the result is not a fraction, and the operation stays.
 _EXACT: Mapping[str, Callable[..., Exact | None]] = {
     "add": _finite(lambda a, b: a + b),
     "subtract": _finite(lambda a, b: a - b),

@@ -46,7 +46,7 @@ _FLOATS = frozenset({"float", "double", "half", "at::Half", "c10::Half"})
 _FACTORS = (Fraction(71, 100), Fraction(113, 100), Fraction(89, 100), Fraction(137, 100), Fraction(97, 100))
 _NOUGHT = (Fraction(23, 100), Fraction(41, 100), Fraction(59, 100), Fraction(83, 100))  # in place of a parameter of 0
 _EXPONENTS = (0, 1, -1)
-_MOST_FACTORS = 4  # of products that are told apart
+_MOST_FACTORS = 4  # of products that have to differ
 _MOST_TOLD_APART = 7  # symbols of which products are looked at
 
 

@@ -76,7 +76,7 @@ def _over(table: _Table, columns: Sequence[int], names: Iterator[str]) -> Region
     inside, chosen = _told_apart(points.at(owners.tolist()), table.indices, columns, names)
     per = [table.indices[np.flatnonzero(owners == row)][:, chosen] for row in range(len(points))]
     if any(len(own) != prod(len(set(own[:, axis])) for axis in range(len(chosen))) for own in per if len(own)):
-        raise NotLiftedError("a reduction runs over no box")
+        raise NotLiftedError("a reduction does not run over a box of coordinates")
     new = inside.names[len(points.names) :]
     ranges = []
     for axis, (name, column) in enumerate(zip(new, chosen, strict=True)):

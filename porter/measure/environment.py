@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Bits of NVML's clock event reasons that slow kernels down against the will of whoever measures.
+# Bits of NVML's clock event reasons that slow kernels down while one measures.
 _SLOWING = {0x4: "power cap", 0x8: "hardware slowdown", 0x20: "thermal slowdown", 0x40: "hardware thermal slowdown",
             0x80: "power brake"}  # fmt: skip
 

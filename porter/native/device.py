@@ -117,7 +117,7 @@ class Device:
         self._try(self._library.porter_synchronize())
 
     def allocate(self, count: int) -> int:
-        """The address of `count` fresh bytes."""
+        """Returns the address of `count` fresh bytes."""
         at = ctypes.c_ulonglong()
         self._try(self._library.porter_allocate(max(1, count), ctypes.byref(at)))
         return at.value

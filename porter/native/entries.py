@@ -78,7 +78,7 @@ class Entries:
 
         @torch.no_grad()
         def answer(*inputs: object) -> object:
-            with torch.device("cuda"):  # what it makes itself lies there, too
+            with torch.device("cuda"):  # tensors that it makes itself lie there, too
                 return reference.call(model, inputs, entry.blank)
 
         # Every size gets code of its own, as it has in every other arm.

@@ -149,7 +149,7 @@ class Session:
         return self._facts
 
     def run(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Run:
-        """Returns what came of one call. Never raises for anything a candidate does."""
+        """Returns the run of one call. Never raises for anything a candidate does."""
         run, _ = self._run(Execute(entry, job, host))
         return run
 
@@ -198,7 +198,7 @@ class Session:
     def close(self) -> None:
         """Ends the process, if there is one."""
         if self._starting is not None:
-            with suppress(MachineError):  # whoever waited for it was told
+            with suppress(MachineError):  # its waiter has the error
                 self._child = self._starting.result()
             self._starting = None
         if self._child is not None:
@@ -264,7 +264,7 @@ class Session:
         return child
 
     def _open(self, child: Child) -> None:
-        """The process takes the device. Raises `MachineError` where it cannot."""
+        """Lets the process take the device. Raises `MachineError` where it cannot."""
         answer = child.ask(b"", parts=1)
         if isinstance(answer, Death):
             raise MachineError(f"the device cannot be used: {answer.message[-500:]}", "`nvidia-smi` shows its state")

@@ -24,7 +24,7 @@ class Slab:
         self._base = self._next = device.allocate(-(-count // _PAGE_BYTES) * _PAGE_BYTES)
 
     def take(self, count: int) -> int:
-        """The address of the next `count` bytes."""
+        """Returns the address of the next `count` bytes."""
         address = self._next
         self._next += aligned(count)
         return address

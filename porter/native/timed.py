@@ -46,7 +46,7 @@ class Timed:
         )
 
     def run(self, job: Job) -> Run:
-        """Returns what came of one call."""
+        """Returns the run of one call."""
         given = self.before(job)
         try:
             entry = self._entry(given)

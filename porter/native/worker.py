@@ -72,7 +72,7 @@ def serve(arguments: list[str]) -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what candidates print must not end up between frames
     library, own, kernels = map(Path, arguments)
-    write_frame(replies, b"")  # all that takes no device is done: it may be another's turn there
+    write_frame(replies, b"")  # all work without the device is done: another process may have it
     if (begin := read_frame(sys.stdin.buffer)) is None:
         return
     device = Device(library)
@@ -102,7 +102,7 @@ class _Server:
         self._launched: list[str] = []
         self._result: Callable[[int], bytes] = lambda _: b""
         self._functions: dict[int, str] = {}
-        self._last: list[torch.Tensor] = []  # alive, so that nobody else is given their memory
+        self._last: list[torch.Tensor] = []  # kept alive, so that their memory is not given away
         self._threads = _thread._count
         triton.knobs.runtime.launch_enter_hook.add(self._note_launch)
         triton.knobs.runtime.kernel_load_end_hook.add(self._note_kernel)

@@ -99,7 +99,7 @@ def read_golden(path: Path) -> Golden:
     """Returns what was written to `path`. Raises `InputError` for anything else, and for what was changed since."""
     held = _read_archive(path)
     if held.pop(_DIGEST, b"").decode("ascii", "replace") != _digest(held):
-        raise InputError(f"{path}: it is not as it was recorded: its checksum differs", "record it again")
+        raise InputError(f"{path}: it was changed since it was recorded: its checksum differs", "record it again")
     try:
         contracts = loads(held[_CONTRACTS].decode(), path)
         return golden(held[_RECORD].decode(), contracts, Tensors(held))

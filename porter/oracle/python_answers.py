@@ -51,7 +51,7 @@ class Asking:
             raise NoAnswerError("it answers the same question in different ways: is something in it random?")
         want = self._right(arguments, own)
         if self._workload.distribution is Distribution.LOWEST and is_lost(own, want):
-            raise NoAnswerError("what it computes overflows in its own type")
+            raise NoAnswerError("its results overflow in their own type")
         near = self._outputs(Ask.EXACT, _shaken(arguments, self._workload.seed))
         others = [own, *([_unread(self._contract, near, own)] if isinstance(near, Outputs) else [])]
         kept = None if self._drawn is None else arguments

@@ -166,7 +166,7 @@ def _with_axes(tensor: torch.Tensor, axes: int) -> torch.Tensor:
     if axes < 0:
         return tensor[0]
     if tensor.shape[0] % 2:
-        raise ValueError("an axis of an odd length has no two parts")
+        raise ValueError("an axis of odd length cannot be split into two parts")
     return tensor.reshape(2, tensor.shape[0] // 2, *tensor.shape[1:])
 
 

@@ -165,7 +165,7 @@ class PythonStandard:
             raise InputError(f"{self.source.path}: {said(run)}", "a reference has to run by itself")
         written = description("\n".join(text))
         if not written.inputs:
-            missing = "nothing says what its 'reference' takes"
+            missing = "it does not say what its 'reference' takes"
             hint = "add get_inputs(), which returns its inputs, or " + _STATE_IT.format(self.source.path.name)
             raise InputError(f"{self.source.path}: {missing}", hint)
         return written
@@ -225,7 +225,7 @@ class PythonStandard:
         sizes = self._sizes
         tiny, odd = (self._describe(sizes.extents(chosen)) for chosen in (sizes.tiny, sizes.odd))
         if tiny is None or odd is None:
-            raise InputError(f"{self.source.path}: it runs at the same sizes once, and not again")
+            raise InputError(f"{self.source.path}: it runs once at these sizes, but not a second time")
         draft = _Draft(sizes)
         names = {extent: symbol for symbol, extent in sizes.symbols.items()}
         inputs = (draft.argument(i, [names.get(e, str(e)) for e in i.shape]) for i in self._written.inputs)

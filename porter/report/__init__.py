@@ -1,1 +1,1 @@
-"""Reports what came of a command, to people (terminal, Markdown) and to programs (JSON, SARIF)."""
+"""Reports the result of a command, to people (terminal, Markdown) and to programs (JSON, SARIF)."""

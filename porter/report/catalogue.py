@@ -30,7 +30,7 @@ EFFORTS = {
 
 
 def room_of(entry: CatalogueEntry) -> str:
-    """The title of the range a code lies in: `PORT1007` is in "Portability of the kernel"."""
+    """Returns the title of a code's range: `PORT1007` is in "Portability of the kernel"."""
     return ROOMS.get(entry.code[4], "Other")
 
 

@@ -94,9 +94,11 @@ class Interface:
             if one.role is Role.INOUT:
                 raise InputError(f"{name}: {one.name} is read and written, and a definition has no such argument")
             if one.dtype not in _TYPES:
-                raise InputError(f"{name}: {one.name} is of {one.dtype}, which a definition cannot say")
+                raise InputError(f"{name}: {one.name} is of {one.dtype}, which a definition cannot express")
             if one.optional or one.elements:
-                raise InputError(f"{name}: {one.name} may be missing, or holds sizes, which a definition cannot say")
+                raise InputError(
+                    f"{name}: {one.name} may be missing, or holds sizes, which a definition cannot express"
+                )
         known = {text for one in self.tensors for text in one.shape}
         for output in self.program.outputs:
             for text in output.shape:

@@ -22,7 +22,7 @@ def improved_text(improved: Improved) -> Text:
     else:
         text.append(f"{factor(score)} {factor_head(score.measure)}\n", "green")
         text.append(f"  {best.candidate.origin.proposer}: {best.candidate.origin.note}\n")
-        said, _, _ = best.scored.feedback.partition("\n")  # the rest is for whoever proposes
+        said, _, _ = best.scored.feedback.partition("\n")  # the rest is for proposers
         text.append(f"  {said}\n", "dim")
     tried = f"{counted(improved.evaluations, 'candidate')} in {counted(improved.rounds, 'round')}"
     spent = f"{tried}; {improved.ended or 'not ended'}"

@@ -60,7 +60,7 @@ def finding_document(finding: Finding) -> dict[str, Json]:
 
 
 def entry_document(entry: EntryOutcome) -> Json:
-    """Returns what came of one entry, and why."""
+    """Returns the outcome of one entry, and the reason."""
     return {
         "name": entry.name,
         "kind": entry.contract.entry.kind.value,

@@ -60,7 +60,7 @@ def made_document(made: MadeOperator) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class NotMade:
-    """A source of which no operator could be made, and why."""
+    """A source without an operator, and the reason."""
 
     source: Path
     because: str

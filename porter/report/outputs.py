@@ -89,7 +89,9 @@ def _check_ours(path: Path, digests: str) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a directory", "choose another --out")
     if path.exists() and _digest(path.read_bytes()) not in digests.split():
-        raise InputError(f"{path} is not as porter wrote it", "choose another --out, or --force to overwrite it")
+        raise InputError(
+            f"{path} was changed since porter wrote it", "choose another --out, or --force to overwrite it"
+        )
 
 
 def _name(path: Path, root: Path) -> str:

@@ -100,7 +100,9 @@ def _original(course: Course) -> dict[str, str | bytes]:
     }
     for name in (course.about.get("source", ""), CONTRACT):
         if not name or f"{ORIGINAL}/{name}" not in found:
-            raise InputError(f"{place}: there is no {name or 'source'}, to which the best candidate could be held")
+            raise InputError(
+                f"{place}: there is no {name or 'source'}, with which the best candidate could be compared"
+            )
     return found
 
 

@@ -72,7 +72,7 @@ def payoff_tables(course: Course) -> tuple[Table, Table]:
 
 
 def cost_tables(course: Course) -> tuple[Table, ...]:
-    """Returns what was asked of each proposer and what came of it, and what models failed to do, if they did."""
+    """Returns the requests to each proposer with their results, and failures of models, if there were any."""
     remarks = _remarks(course)
     return (_costs(course), remarks) if remarks.rows else (_costs(course),)
 

@@ -32,7 +32,7 @@ _CSV = (
 
 
 def search_text(course: Course) -> Text:
-    """Returns what came of the search, and its tables, of which each names how its numbers were obtained."""
+    """Returns the result of the search, and its tables, each of which says how its numbers were obtained."""
     text = Text(f"{title(course)}\n", "bold")
     text.append(f"{best_words(course)}\n{ending(course)}\n{meaning(course)}\n")
     for table in _tables(course, lineage(course)):

@@ -23,7 +23,7 @@ from porter.report.search_export import verify_words, winner_texts, write_texts
 from porter.report.search_words import best_words, meaning
 from porter.source.encoding import read_text
 
-_NOBODY = ("-c", "user.name=porter", "-c", "user.email=porter@localhost")  # where git knows of nobody
+_NOBODY = ("-c", "user.name=porter", "-c", "user.email=porter@localhost")  # for a git without a user
 _WIDTH = 72
 
 
@@ -40,7 +40,9 @@ class Proof:
 def prove(course: Course, environment: Mapping[str, str]) -> Proof:
     """Compares the winner with its source by `porter verify`. Raises `InputError` where it is not verified."""
     if held_to_of(course.about) is not HeldTo.CUDA:
-        raise InputError(f"{course.folder}: was held to no CUDA source, so there is none to patch")
+        raise InputError(
+            f"{course.folder}: its candidates were not compared with a CUDA source, so there is none to patch"
+        )
     with tempfile.TemporaryDirectory(prefix="porter-patch-") as name:
         folder = Path(name)
         write_texts(winner_texts(course), folder)
@@ -68,7 +70,7 @@ class _Git:
         try:
             done = subprocess.run(command, input=raw, env=self.environment, capture_output=True, check=False)
         except FileNotFoundError as error:
-            raise MachineError("there is no git, which writes the patch") from error
+            raise MachineError("git, which writes the patch, is not installed") from error
         if done.returncode:
             raise InputError(f"{self.repository}: git {words[0]}: {done.stderr.decode('utf-8', 'replace').strip()}")
         return done.stdout.decode("utf-8", "surrogateescape")
@@ -138,13 +140,15 @@ def _changes(git: _Git, course: Course, source: PurePosixPath, *, in_place: bool
     assert best is not None
     main, *others = best.candidate.files
     if in_place and PurePosixPath(main.name).suffix == ".py":
-        raise InputError(f"{source}: the port is Python, and the source C++", "leave --in-place out")
+        raise InputError(f"{source}: the port is Python, and the source C++", "leave out --in-place")
     changes = {str(source if in_place else source.parent / main.name): main.text}
     changes |= {str(source.parent / file.name): file.text for file in others}
     there = set(git("ls-files", "-z").split("\0")) - ({str(source)} if in_place else set())
     for path in sorted(changes.keys() & there):
         if not _alike(git("show", f"HEAD:{path}"), changes[path]) and not in_place:
-            raise InputError(f"{git.repository}: {path} is there already, and is another", "--in-place rewrites files")
+            raise InputError(
+                f"{git.repository}: {path} is there already, with another text", "--in-place rewrites files"
+            )
     return changes
 
 

@@ -55,7 +55,7 @@ def suite_tables(result: SuiteResult, baseline: str = "", p: float = 1.0) -> tup
 
 
 def suite_table(result: SuiteResult, baseline: str = _CUDA, p: float = 1.0) -> SuiteTable:
-    """The table of a run."""
+    """Returns the table of a run."""
     by_category: dict[str, list[Result]] = {}
     for one in result.results:
         by_category.setdefault(one.category, []).append(one)
@@ -168,7 +168,7 @@ def untimed(result: SuiteResult) -> list[tuple[str, str]]:
 
 
 def stages(result: SuiteResult) -> str:
-    """Returns where the time of all operators went; empty where nobody counted it."""
+    """Returns where the time of all operators went; empty where it was not counted."""
     named = dict.fromkeys(name for one in result.results for name in one.stages)
     total = {name: sum(one.stages.get(name, 0.0) for one in result.results) for name in named}
     spent = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in total.items())

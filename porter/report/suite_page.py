@@ -70,7 +70,7 @@ class Row:
 
 
 def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path, earlier: Earlier | None = None) -> str:
-    """The page of the run in `folder`, with what changed since an earlier one."""
+    """Returns the page of the run in `folder`, with what changed since an earlier one."""
     first = tables[0]
     loader = PackageLoader("porter.report")
     template = Environment(

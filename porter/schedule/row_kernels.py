@@ -39,7 +39,7 @@ from porter.schedule.values import OPERATOR, Values, identity
 _COLUMNS, _ROWS = Axis.COLUMNS, Axis.ROWS
 _FIRST, _LAST = "evict_first", "evict_last"
 _ONE = Literal(Fraction(1))
-Handed = Sequence[tuple[Statistic, tuple[Partial, ...]]]  # what is handed on of each statistic
+Handed = Sequence[tuple[Statistic, tuple[Partial, ...]]]  # the parts of each statistic that are handed on
 
 
 def flat_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, tiled_loops: int) -> Kernel:

@@ -246,7 +246,7 @@ def _by_columns(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     ]
     shared = tuple(_shared(nest, sizes))
     if columns > _SHARED_FROM and not (nest.element_bytes <= 2 and rows >= _PROGRAMS):
-        yield from shared  # 16-bit floats are as fast twice from memory, and need nobody to wait for
+        yield from shared  # 16-bit floats are as fast twice from memory, without waiting
     if not _is_read_twice(nest):
         yield from _of_few_rows(nest, Algorithm.SPLIT, rows, columns)
     elif columns > _SHARED_FROM and rows * columns >= _MANY_POINTS:
@@ -358,7 +358,7 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
 
 
 def _warps_for(columns: int, rows: int) -> tuple[int, ...]:
-    """Yields warp counts that hold a row, the most promising first: where rows are few, nothing else hides a load."""
+    """Returns warp counts that hold a row, the most promising first: where rows are few, nothing else hides a load."""
     if columns <= 1024:
         return (4, 2, 1)
     found = (8, 4, 16) if columns <= 8192 else (8, 16, 32)

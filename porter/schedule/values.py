@@ -79,7 +79,7 @@ class Values:
     columns: frozenset[str]
     folds: Mapping[Node, Value]
     eviction: str = ""
-    beyond: Fraction | float = Fraction(0)  # what is read outside of a tensor
+    beyond: Fraction | float = Fraction(0)  # the value read outside of a tensor
     uses: Counter[Node] = field(default_factory=Counter)
     steps: Steps | None = None
 

@@ -109,7 +109,7 @@ class Guard:
         if not self._token.value:
             host = headers.get(b"host", b"").decode("latin-1").rsplit(":", 1)[0].strip("[]")
             if not is_loopback(host) or b"origin" in headers:
-                raise Refused(403, "without a token this server answers programs on its own machine only")
+                raise Refused(403, "without a token this server only answers programs on its own machine")
             return
         shown = headers.get(b"authorization", b"")
         if not hmac.compare_digest(shown, f"Bearer {self._token.value}".encode()):

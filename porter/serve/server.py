@@ -62,9 +62,13 @@ def check(options: ServeOptions) -> None:
     """Raises `UsageError` where others would reach a server without a token, `MachineError` without the extra."""
     if not is_loopback(options.host) and not options.token.value:
         hint = f"name one by --token-file or {TOKEN}; `openssl rand -hex 32` makes one"
-        raise UsageError(f"--host {options.host}: others reach this address, and no token keeps them out", hint)
+        raise UsageError(
+            f"--host {options.host}: others can reach this address, and there is no token to keep them out", hint
+        )
     if options.state.resolve().is_relative_to(options.cache.resolve()):
-        raise UsageError(f"--state {options.state}: candidates read the cache, in which it lies", "choose another one")
+        raise UsageError(
+            f"--state {options.state}: it lies in the cache, which candidates can read", "choose another one"
+        )
     try:
         import fastapi  # noqa: F401, PLC0415 - the extra is only there where somebody serves
         import uvicorn  # noqa: F401, PLC0415

@@ -293,7 +293,7 @@ class _PlannedRun:
             if len(answers) == MOST_READS:
                 raise PlanError(f"host code reads from the device more than {MOST_READS} times")
             if len(replaying.decoded.reads) <= len(answers):
-                raise PlanError("host code waits for an answer to nothing that it asked")
+                raise PlanError("host code waits for an answer to a question that it never asked")
             answers.append(replaying.decoded.reads[len(answers)])
 
     def _is_same_without_launches(self, found: _Answered) -> bool:

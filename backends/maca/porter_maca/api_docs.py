@@ -86,7 +86,7 @@ def _same(table: ApiTable) -> Iterator[str]:
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Returns a table, with a blank line behind it."""
+    """Yields a table, with a blank line behind it."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     yield from (f"| {' | '.join(row)} |" for row in rows)

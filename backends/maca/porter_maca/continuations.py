@@ -12,7 +12,7 @@ _CONTINUED = re.compile(r"[^\n]*?(?P<blanks>[ ]{2,})\\$", re.M)
 
 
 def aligned(text: str, edits: Iterable[Edit]) -> list[Edit]:
-    """Yields `edits`, and those that make up for them in the blanks before the backslash of the same line."""
+    """Returns `edits`, and those that make up for them in the blanks before the backslash of the same line."""
     lines: defaultdict[int, list[Edit]] = defaultdict(list)
     for edit in edits:
         lines[text.rfind("\n", 0, edit.start) + 1].append(edit)
@@ -20,7 +20,7 @@ def aligned(text: str, edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _padding(text: str, line: int, edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Returns the edit of the blanks at the end of `line`, if it is continued and its own edits leave them alone."""
+    """Yields the edit of the blanks at the end of `line`, if it is continued and its own edits leave them alone."""
     found = _CONTINUED.match(text, line)
     grown = sum(len(edit.replacement) - (edit.end - edit.start) for edit in edits)
     if found and grown and all(edit.end <= found.start("blanks") for edit in edits):

@@ -84,7 +84,7 @@ def _mentions(code: Sequence[Token], names: frozenset[str]) -> bool:
 
 
 def _calls(code: Sequence[Token], row: Substitute) -> Iterator[Token]:
-    """Returns the names in `code` that are called, bare or in the global namespace."""
+    """Yields the names in `code` that are called, bare or in the global namespace."""
     for i, token in enumerate(code[:-1]):
         if token.kind is not TokenKind.IDENTIFIER or token.text not in row.names or code[i + 1].text != "(":
             continue

@@ -37,7 +37,7 @@ def inclusions(text: str) -> Iterator[Inclusion]:
 
 
 def distinct(source: Source, headers: Iterable[Source]) -> tuple[Source, ...]:
-    """Yields `headers` without `source` itself, each once, however its path is written."""
+    """Returns `headers` without `source` itself, each once, however its path is written."""
     found = {_normal(header.path): header for header in reversed(tuple(headers))}
     found.pop(_normal(source.path), None)
     return tuple(reversed(found.values()))

@@ -18,7 +18,7 @@ _SHARED_ATTRIBUTE = "MaxDynamicSharedMemorySize"
 
 
 def over_limits(program: Program, target: Target, places: Places) -> tuple[Finding, ...]:
-    """Yields a finding for every launch, array and attribute that certainly asks for more than `target` has.
+    """Returns a finding for every launch, array and attribute that certainly asks for more than `target` has.
 
     A size that depends on an argument cannot be judged from the source: the launch itself then fails, and says so.
     """

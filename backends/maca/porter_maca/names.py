@@ -22,7 +22,7 @@ _COMPILER = "__MACACC__"  # defined wherever a version of the toolkit would be
 _ASKS_WHETHER_DEFINED = frozenset({"defined", "ifdef", "ifndef", "define", "undef", "elifdef", "elifndef"})
 _TEXT_ONLY = frozenset({"include", "error", "warning", "pragma", "line", "ident"})
 _KEYWORDS = frozenset({"return", "else", "do", "case", "throw", "new", "delete", "using", "co_return", "const"})
-_NEVER_CALLED = ("enum", "type")  # a macro of that name that takes arguments is none of CUDA's
+_NEVER_CALLED = ("enum", "type")  # a macro of that name that takes arguments is not CUDA's
 _LOOKS_LIKE_CUDA = re.compile(r"cuda[A-Z]\w*")
 
 
@@ -101,7 +101,7 @@ def _note(traced: Traced, code: str, found: Sequence[Use], places: Places) -> Fi
 
 
 _NOTES = {
-    "PORT1120": ("looks like a CUDA name, but is none porter knows", "it is left as it stands"),
+    "PORT1120": ("looks like a CUDA name, but porter does not know it", "it is left unchanged"),
     "PORT1130": ("a compute capability is tested", "the port answers as a device of capability 8.0"),
 }
 
@@ -146,7 +146,7 @@ class _Lookup:
         return self._table.names.get(name + "<") or self.entry(name)
 
     def is_stray(self, name: str) -> bool:
-        """Returns whether `name` looks like CUDA's and nobody declares it."""
+        """Returns whether `name` looks like CUDA's and is not declared anywhere."""
         return _LOOKS_LIKE_CUDA.fullmatch(name) is not None and not self._is_users(name)
 
     def _is_users(self, name: str) -> bool:

@@ -97,7 +97,7 @@ def header_text(headers: Path) -> str:
 
 
 def _rows(text: str, macro: str) -> list[str]:
-    """Yields the first words of the rows of `#define macro(X) X(word, ...) ...`."""
+    """Returns the first words of the rows of `#define macro(X) X(word, ...) ...`."""
     found = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*)", text)
     return _ROW.findall(found[1]) if found else []
 

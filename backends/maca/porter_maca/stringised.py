@@ -38,7 +38,7 @@ class Stringised:
 
 
 def stringised(sources: Iterable[Source]) -> Iterator[Stringised]:
-    """Returns those of each source that differ from compiler to compiler; none where there is no preprocessor."""
+    """Yields those of each source that differ from compiler to compiler; none where there is no preprocessor."""
     files = tuple(sources)
     if shutil.which("g++") is None:
         return
@@ -51,7 +51,7 @@ def stringised(sources: Iterable[Source]) -> Iterator[Stringised]:
 
 
 def _telling(text: str, free: frozenset[str]) -> set[str]:
-    """Yields texts of macros that name devices, and names in them that would be expanded before."""
+    """Returns texts of macros that name devices, and names in them that would be expanded before."""
     bare = without_includes(text)
     made = _strings(expanded(bare)) - _strings(bare)
     found = {match[0] for string in made for match in _OF_DEVICES.finditer(string)}

@@ -31,7 +31,7 @@ def assembled(
     device: tuple[str, int | str, int],
     function: Callable[[str], object],
 ) -> Mapping[str, object]:
-    """The code of `launch` for `device`, and the values of its parameters; `function` gives kernels by their keys."""
+    """Returns the code of `launch` for `device`, and its parameters' values; `function` gives kernels by key."""
     source, values = _specialised(kernel, dict(launch.arguments), function)
     options = {name: scalar.value for name, scalar in launch.options if name in _OPTIONS}
     compiled = triton.compile(source, target=GPUTarget(*device), options=options)

@@ -165,7 +165,7 @@ class TritonBackend:
         return on_device(port, original, target, place)
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:  # noqa: ARG002
-        """Returns the first line of the module that is no Python. Kernels compile for a launch, which takes a run."""
+        """Returns the first line of the module that is not Python. Kernels compile for a launch, which needs a run."""
         from porter_triton.compile import syntax_error  # noqa: PLC0415 - only where a port was made
 
         return syntax_error(port)

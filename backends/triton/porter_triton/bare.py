@@ -11,7 +11,7 @@ from porter_triton.launching import Given, LaunchText, call, number
 
 
 def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension]:
-    """The block a kernel is lowered for: that of its usual launch, by name where it is not 1."""
+    """Returns the block a kernel is lowered for: that of its usual launch, by name where it is not 1."""
     extents = [int(extent) if extent.isdecimal() else None for extent in shape.block] if shape else [None, 1, 1]
     names = ("BLOCK_SIZE", "BLOCK_Y", "BLOCK_Z") if extents[1:] == [1, 1] else ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")
     x, y, z = (Dimension(n, "" if n == 1 else name) for n, name in zip(extents, names, strict=True))
@@ -21,7 +21,7 @@ def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension
 def bare_launcher(
     name: str, kernel: LoweredKernel, info: LaunchInfo, parameters: tuple[str, ...], constants: Mapping[str, str]
 ) -> str:
-    """The text of the launcher `name`; `parameters` are the CUDA kernel's own, in order, of a struct its fields.
+    """Returns the text of the launcher `name`; `parameters` are the CUDA kernel's, in order, with fields of structs.
 
     `constants` are the tensors for `__constant__` variables.
     """

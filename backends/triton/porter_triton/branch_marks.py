@@ -138,7 +138,7 @@ class _Inserter(ast.NodeTransformer):
         return node
 
     def _condition(self, test: ast.expr, text: str, fails: tuple[bool, bool] = (False, False)) -> ast.expr:
-        """`test`, which tells how it turns out; a constant always turns out the same."""
+        """Returns `test` with a mark of its outcome; a constant always has the same one."""
         if not self._inside or isinstance(test, ast.Constant):
             return test
         ways = zip(("true", "false"), fails, strict=True)

@@ -136,7 +136,7 @@ class CallHistory:
     def unchanged(self, plan: LaunchPlan, job: Job) -> Iterator[str]:
         """Yields launches that are the same for outputs of another size, where launches alone write all of these.
 
-        That is no proof: a kernel may read on the device how large they are.
+        That is not a proof: a kernel may read on the device how large they are.
         """
         by_others = {to.buffer for step in plan.steps if isinstance(step, (Fill, Move)) for to in written(step)}
         views = {view for view in plan.returned if isinstance(view, TensorView) and view.buffer not in by_others}

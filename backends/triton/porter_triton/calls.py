@@ -91,7 +91,7 @@ class Calls:
         return sum(prod(launch.grid) * operations(kernels[launch.kernel].text) for launch in planned.launches)
 
     def run(self, function: Function, job: Job) -> Run:
-        """Returns what comes of one call. Never raises for anything that the module does."""
+        """Returns the run of one call. Never raises for anything that the module does."""
         history = self._histories[function.name]
         count, history.calls = history.calls, history.calls + 1
         request = self._request(function, job, count)

@@ -97,7 +97,7 @@ class _Compiler:
 
 
 def syntax_error(port: Port) -> Finding | None:
-    """Returns the first file of the port that is no Python."""
+    """Returns the first file of the port that is not Python."""
     for file in port.files:
         try:
             module_tree(file.text, file.name)

@@ -118,7 +118,7 @@ class _PlannedPort(InterpretedPort):
 def _compiled(
     plan: LaunchPlan, kernels: Sequence[KernelText], target: Target, folder: Path, cache: Path
 ) -> CompiledPlan | str:
-    """`plan` with the code of its launches. Raises `MachineError` where the machine failed the compiler."""
+    """Returns `plan` with the code of its launches. Raises `MachineError` where the machine failed the compiler."""
     cache.mkdir(parents=True, exist_ok=True)
     (work := folder / "compiling").mkdir()
     child = Child("porter_triton.programs", [str(work), str(cache), "compile"], work, _LIMITS, born=True)

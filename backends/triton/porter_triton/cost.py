@@ -33,7 +33,7 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
     bench: Bench,
     construction: Construction | None = None,
 ) -> Cost | str:
-    """The sum over the launches of a call at `workload`; in words where what is launched cannot be told, or walked."""
+    """Returns the sum over the launches of a call at `workload`; in words why not, where it cannot be told."""
     chip = target.chip
     if chip is None or not target.arch.startswith(_NVIDIA):
         return f"there is no model of {target.arch}"

@@ -26,7 +26,7 @@ _KEYWORDS = frozenset(("mask", "other", "eviction_policy"))
 
 
 def kept_rows(module: ModuleText, kernel: ast.FunctionDef) -> Sequence[Edit]:
-    """A second kernel, which keeps its rows, and the choice at the launches; nothing where there cannot be one."""
+    """Returns a second kernel, which keeps its rows, and the choice at the launches; nothing if impossible."""
     passes = _Passes.of(module, kernel)
     if passes is None or f"{kernel.name}__{_KEPT}" in module.functions:
         return ()
@@ -139,7 +139,7 @@ def _alike(loads: Sequence[ast.Call]) -> Sequence[ast.Call]:
 
 
 def _places(kernel: ast.FunctionDef, loop: ast.For) -> Iterator[tuple[ast.Call, str]]:
-    """The loads of a loop, each with where it loads from and under which mask, in what does not change around."""
+    """Yields the loads of a loop, each with its place and mask, in terms that do not change around it."""
     changing = _stored(kernel) - _stored(kernel, once=True)
     made: dict[str, ast.expr] = {}
     for statement in loop.body:
@@ -167,7 +167,7 @@ class _Spelled(ast.NodeTransformer):
         self._counter = loop.target.id if isinstance(loop.target, ast.Name) else ""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """The counter with how far the rows are ahead of it, which is all that is had of both."""
+        """Replaces the counter plus the rows' distance from it: nothing else may be known of both."""
         if isinstance(node.left, ast.Name) and node.left.id == self._counter:
             return ast.Name("turn", ast.Load())
         return self.generic_visit(node)
@@ -197,7 +197,7 @@ def _plain(load: ast.Call) -> ast.Call:
 
 
 def _chosen(module: ModuleText, launch: Launch, passes: _Passes) -> Edit | None:
-    """The launch where rows are too long, else that of the kernel which keeps them; None where that cannot be told."""
+    """Returns the launch for long rows, else that of the kernel which keeps them; None where it is unknown."""
     statement = next((n for n in ast.walk(launch.host) if isinstance(n, ast.Expr) and n.value is launch.call), None)
     end, known = _passed(launch, passes.kernel, passes.end), constants(passes.kernel, launch)
     step = known.get(passes.step) if passes.step.isidentifier() else int(passes.step or 1)

@@ -72,7 +72,7 @@ class Kernels:
             return refusal
 
     def tree(self, name: str, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
-        """The kernel meant, an explicit specialisation only for its own arguments; raises `Refusal` for no kernel."""
+        """Returns the kernel, an explicit specialisation only for its own arguments; raises `Refusal` without one."""
         found = self.overloads(name)
         if not found:
             raise Refusal(0, f"the source defines no kernel '{name}'")

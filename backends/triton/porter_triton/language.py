@@ -104,7 +104,7 @@ def names_of() -> dict[int, str]:
 
 
 def _libdevices() -> Iterator[ModuleType]:
-    """Libdevice as each target spells it: a call is resolved for the target that a kernel is compiled for."""
+    """Yields libdevice as each target spells it: a call is resolved for the target of the kernel."""
     from triton.language.extra.cuda import libdevice as cuda  # noqa: PLC0415 - a target's own need not be there
     from triton.language.extra.hip import libdevice as hip  # noqa: PLC0415
 

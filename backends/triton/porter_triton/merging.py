@@ -51,7 +51,7 @@ class Spelling:
 
 
 def merged(instances: Mapping[Key, Instance]) -> dict[Key, LoweredKernel]:
-    """The kernels that take the place of instances, by the instances' keys; those left as they are do not occur."""
+    """Returns the kernels that replace instances, by the instances' keys; unchanged ones do not occur."""
     alike: dict[Hashable, dict[Key, Instance]] = {}
     for key, instance in instances.items():
         alike.setdefault((instance.kernel.head, _form(instance.prepared.function.body, {})), {})[key] = instance

@@ -56,7 +56,7 @@ def _formatted(text: str, width: int = WIDTH) -> str:
 
 
 def _wrapped(kernel: str) -> str:
-    """A kernel, whose text is as `black` lays it out but for long lines: thousands of others would take it seconds."""
+    """Returns a kernel laid out as by `black` except for long lines: thousands of those would take seconds."""
     return "\n".join(line if len(line) <= WIDTH else _broken(line) for line in kernel.split("\n"))
 
 

@@ -18,6 +18,6 @@ def python_name(name: str) -> str:
 
 
 def function_of(entry: Entry) -> str:
-    """The module's function that answers for `entry`, the first instance of it: a kernel has a launcher of its own."""
+    """Returns the module's function that answers for `entry`, its first instance: a kernel has its own launcher."""
     name = python_name(entry.name)
     return f"launch_{name}" if entry.kind is EntryKind.KERNEL else name

@@ -31,7 +31,7 @@ _CARRIER = "porter_triton.carrier"
 
 @contextmanager
 def on_device(ported: Port, original: Side, target: Target, place: Place) -> Iterator[NativePort]:
-    """`ported` ready to run on the device of `place`."""
+    """Makes `ported` ready to run on the device of `place`."""
     with (
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
         ExitStack() as workers,

@@ -102,13 +102,13 @@ class PlannedCalls:
 
     def _planned_alone(self, function: Function, part: Recorded, job: Job) -> PlannedAlone:
         if part.asks:
-            raise PlanRefusedError(FaultKind.FORGED, "it asks for numbers that it was told are zero")
+            raise PlanRefusedError(FaultKind.FORGED, "it asks again for numbers that were given as zero")
         self._begin(function, job)
         _, steps = self._admitted(part, function)
         return PlannedAlone(LaunchPlan(part.steps), tuple(steps), part)
 
     def carried_out(self, function: Function, call: PlannedAlone, job: Job) -> Finished:
-        """Returns what comes of a call that reads nothing. Raises `EndedError`."""
+        """Returns the run of a call that reads nothing. Raises `EndedError`."""
         with self._endings():
             done = self._done(call.steps, job, function, begins=True, launches=True)
         assert isinstance(done, Finished)  # its last step is a `Return`
@@ -255,7 +255,7 @@ def _parameters(job: Job) -> frozenset[int]:
 
 
 def _with_host_branches(done: Finished, last: Recorded) -> Finished:
-    """Returns what came of a call, with the branches of its host code among those that it took."""
+    """Returns the run of a call, with the branches of its host code among those that it took."""
     return replace(done, run=replace(done.run, coverage=done.run.coverage | coverage_of(dict(last.branches))))
 
 

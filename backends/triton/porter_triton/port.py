@@ -54,12 +54,12 @@ class Lowered:
 
 
 def port(program: Program, headers: tuple[Source, ...]) -> Port:
-    """`program` as one Python module."""
+    """Returns `program` as one Python module."""
     return lowered(program, headers).port
 
 
 def lowered(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ...] = ()) -> Lowered:
-    """`port`, and what answers. `besides` are kernels that get a launcher although the module launches them."""
+    """Returns the port, and what answers. `besides` are kernels that get a launcher although others launch them."""
     porter = _Porter(program, headers)
     drafted = draft(program, whole_program=False, headers=headers)
     porter.add_all((*(contract.entry for contract in drafted), *besides))
@@ -93,7 +93,7 @@ class _Porter:
         self.answering: dict[_Key, str] = {}
 
     def add_all(self, entries: tuple[Entry, ...]) -> None:
-        """All entries; a second time where kernels of the first became one, for their launches to name it."""
+        """Adds all entries; a second time where kernels became one, so that their launches name it."""
         for entry in entries:
             self.add(entry)
         if self._kernels.merge():
@@ -103,7 +103,7 @@ class _Porter:
                 self.add(entry)
 
     def add(self, entry: Entry) -> None:
-        """One entry: its launcher, and the kernels that calls. Kernels whose launcher is refused get one each."""
+        """Adds one entry: its launcher, and the kernels it calls. Kernels of a refused launcher get one each."""
         try:
             if entry.kind is EntryKind.KERNEL:
                 self.answering[_key(entry)] = self._add_bare(entry)
@@ -157,7 +157,7 @@ class _Porter:
             self.findings.setdefault(finding(code, self._place(function, lines[0])[0], f"{message} ({where})"))
 
     def _add_bare(self, entry: Entry) -> str:
-        """The name of the kernel's launcher: numbered where another instance or a host function is called so."""
+        """Returns the name of the kernel's launcher: numbered where another instance or a host function has it."""
         hosts = {python_name(f.head.name) for f in self._unit.functions if f.head.space.startswith("host")}
         plain = function_of(entry)
         names = chain([plain], (f"{plain}__{number}" for number in count(2)))
@@ -177,7 +177,7 @@ class _Porter:
         return bare_launcher(name, kernel, info, parameters, constants)
 
     def _refuse(self, entry: Entry, refusal: Refusal) -> None:
-        """A finding at the line of the refusal."""
+        """Notes a finding at the line of the refusal."""
         file = refusal.file or self._program.source.path.name
         place, blamed = self._place(entry.name, refusal.line, file)
         message = refusal.reason
@@ -187,7 +187,7 @@ class _Porter:
         self.findings.setdefault(finding(_HOST_REFUSED if is_host else _KERNEL_REFUSED, place, message))
 
     def _place(self, name: str, line: int, file: str = "") -> tuple[Span | None, Function | None]:
-        """The code on `line` of `file` and its function; for another file the head of function `name`, if it has one.
+        """Returns the code on `line` of `file` and its function; for another file the head of function `name`, if any.
 
         Without `file` it is the file ported.
         """

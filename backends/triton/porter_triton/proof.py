@@ -37,7 +37,7 @@ _LINES = re.compile(r"\s*# (lines? \d+(?:-\d+)?)$")
 
 @contextmanager
 def interpreted(ported: Port, original: Side, target: Target, cache: Path, limits: Limits) -> Iterator[InterpretedPort]:
-    """`ported` ready to run within `limits`; `cache` keeps compiled kernels, all else is gone afterwards."""
+    """Makes `ported` ready to run within `limits`; `cache` keeps compiled kernels, all else is temporary."""
     with (
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
         ExitStack() as workers,
@@ -47,7 +47,7 @@ def interpreted(ported: Port, original: Side, target: Target, cache: Path, limit
 
 @contextmanager
 def calls_of(module: Path, work: Path, limits: Limits) -> Iterator[Calls]:
-    """The calls of `module`, whose plans Triton's interpreter carries out; `work` is an empty folder."""
+    """Makes the calls of `module`, whose plans Triton's interpreter carries out; `work` is an empty folder."""
     folders = [work / name for name in ("planning", "replay", "kernels")]
     for folder in folders:
         folder.mkdir()
@@ -120,7 +120,7 @@ class InterpretedPort:
         return (self._own.functions[function],) if function in self._own.functions else ()
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """One way to run each entry.
+        """Returns one way to run each entry.
 
         A kernel that the module launches itself has no launcher there; to be called by itself it gets one.
         """

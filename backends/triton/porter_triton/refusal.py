@@ -16,6 +16,6 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure 
         self.file = file
 
     def within(self, file: str) -> Refusal:
-        """Returns the same, in `file` where nobody said another."""
+        """Returns the same, in `file` unless another one was named."""
         self.file = self.file or file
         return self

@@ -40,7 +40,7 @@ def rewrites(files: tuple[PortedFile, ...]) -> Iterator[Rewritten]:
 
 
 def _by_reciprocal(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit]:
-    """A quotient as a product where its divisor is the same for many: for a loop's turns, or for a tile's elements.
+    """Yields a quotient as a product where its divisor is the same for a loop's turns, or for a tile's elements.
 
     Of nested ones the innermost; the others are there for the next time.
     """
@@ -66,7 +66,7 @@ def _by_reciprocal(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit
 
 
 def _divided(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    """Dividend and divisor, where that is a variable, cast or not, and the dividend more than a number."""
+    """Returns dividend and divisor, if that is a variable, cast or not, and the dividend more than a number."""
     match node:
         case ast.BinOp(op=ast.Div(), left=left, right=right):
             parts = left, right
@@ -86,7 +86,7 @@ def _name(divisor: ast.expr) -> str:
 
 
 def _product(module: ModuleText, quotient: ast.expr) -> str:
-    """`a / b` as `(a) * (1.0 / b)`; the reciprocal is rounded as the quotient was."""
+    """Returns `a / b` as `(a) * (1.0 / b)`; the reciprocal is rounded as the quotient was."""
     parts = _divided(quotient)
     assert parts is not None
     left, right = (module.text[module.start(part) : module.end(part)] for part in parts)

@@ -25,7 +25,7 @@ def signature_of(
     options: Mapping[str, object],
     key_of: Callable[[object], str],
 ) -> str:
-    """The signature of a launch of `function`, with arguments by name; 1 is a constant, as Triton's launcher has it."""
+    """Returns the signature of a launch of `function`, with arguments by name; 1 is a constant, as in Triton."""
     parameters = inspect.signature(function.fn).parameters.values()
     types = {p.name: _type_of(KernelParam(i, p, False, False), arguments[p.name]) for i, p in enumerate(parameters)}
     placed = ((i, arguments[name], type_) for i, (name, type_) in enumerate(types.items()))

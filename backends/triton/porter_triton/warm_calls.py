@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from porter_triton.records import Builtin, KernelText, LanguageName
 
-TIMES = 12  # from the eighth run on Python specialises a function, and after some more what is within it
+TIMES = 12  # from the eighth run on Python specialises a function, and after some more its contents
 FUNCTION = "forward"
 _HEAD = "def rows(x, y, cols, block: tl.constexpr):"
 _BODY = """

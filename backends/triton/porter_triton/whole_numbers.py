@@ -25,7 +25,7 @@ def operations(text: str) -> int:
 
 
 def whole_numbers(text: str) -> frozenset[int]:
-    """Returns every whole number in `text`; none in what is no Python."""
+    """Returns every whole number in `text`; none if it is not Python."""
     try:
         tree = module_tree(text)
     except (SyntaxError, ValueError, RecursionError):

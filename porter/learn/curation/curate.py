@@ -87,7 +87,7 @@ def _begin(out: Path, repositories: Sequence[Repository]) -> None:
                 raise InputError(f"{out}: holds a curation of other repositories", "name another --out")
             return
         if any(not path.name.startswith(".") for path in out.iterdir()):
-            raise InputError(f"{out}: holds files that are no curation", "name another --out")
+            raise InputError(f"{out}: holds files that are not a curation", "name another --out")
         with whole_file(file) as fresh:
             fresh.write_text(text, "utf-8")
     except OSError as error:

@@ -82,7 +82,7 @@ def weighted(call: Call) -> Results:
     operands = [as_numbers(call.array(0)), as_numbers(call.array(1))]
     weight = call.given(2, "alpha", 1)
     if not isinstance(weight, int | float):
-        raise NotLiftedError("its weight is no number")
+        raise NotLiftedError("its weight is not a number")
     function = WEIGHTED[call.word]
     made = elementwise(
         lambda left, right: function(left, right, number(float(weight))), operands, call.dtype(), call.coordinates

@@ -216,7 +216,7 @@ def padded(call: Call) -> Results:
     amounts = call.integers(1, "pad")
     filling = call.given(2, "value", 0)
     if not isinstance(filling, int | float):
-        raise NotLiftedError("it is filled with no number")
+        raise NotLiftedError("it is not filled with a number")
     rank, around = len(shape), number(float(filling))
     before = {rank - 1 - place // 2: amounts[place] for place in range(0, len(amounts), 2)}
     moved = array
@@ -264,7 +264,7 @@ def filled(call: Call) -> Results:
     else:
         value = call.given(0 if call.word == "scalar_tensor" else 1, "fill_value")
     if not isinstance(value, bool | int | float):
-        raise NotLiftedError("it is filled with no number")
+        raise NotLiftedError("it is not filled with a number")
     dtype, told = call.dtype(), number(float(value))
     made = apply("equal", number(1), told) if dtype is DType.BOOL else told
     constant = constant_array(made, dtype)

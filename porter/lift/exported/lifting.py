@@ -102,7 +102,7 @@ def _where(node: Node) -> str:
 
 
 def _naming(array: Array, node: Node) -> Array:
-    """Returns an array whose elements say of which node they are where they cannot be lifted."""
+    """Returns an array whose elements name their node where they cannot be lifted."""
 
     def element(indices: Indices) -> Expression:
         try:

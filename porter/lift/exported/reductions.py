@@ -146,7 +146,7 @@ def deviation(call: Call) -> Results:
     correction = call.given(2, "correction")
     correction = 1 if correction is None else correction
     if not isinstance(correction, int | float):
-        raise NotLiftedError("its correction is no number")
+        raise NotLiftedError("its correction is not a number")
     count = _count(array, axes)
     dtype = call.dtype()
     mean = _scaled(reduced(call, array, axes, Combine.SUM, _itself, keeps=keeps, dtype=dtype), Fraction(1, count))
@@ -184,7 +184,7 @@ def vector_norm(call: Call) -> Results:
     array = call.array(0)
     order = call.given(1, "ord", 2)
     if not isinstance(order, int | float):
-        raise NotLiftedError("its order is no number")
+        raise NotLiftedError("its order is not a number")
     axes, keeps, dtype = call.axes(len(array.axes), 2), call.flag(3, "keepdim"), call.dtype()
     if abs(order) == inf:
         combine = Combine.MAXIMUM if order > 0 else Combine.MINIMUM

@@ -73,7 +73,7 @@ def test_a_block_of_constants_is_the_sources_own(block, threads):
         ("", "the source does not say how 'row_sum' is launched"),
         (
             "row_sum<<<m, lib::threads(n)>>>(a, b, m, n);",
-            "no launch of 'row_sum' says in numbers how large its blocks are",
+            "no launch of 'row_sum' gives the size of its blocks as numbers",
         ),
     ],
 )

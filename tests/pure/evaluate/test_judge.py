@@ -121,7 +121,9 @@ def test_conversions_that_only_cuda_defines_are_named_where_usual_inputs_need_th
 
     told = judge(examine(CONTRACT, PROGRAM, converting), (Candidate(64, honest),))
     assert isinstance(told, Verified)
-    assert told.caveat.startswith("the original makes whole numbers of floats that their type does not hold (line 1)")
+    assert told.caveat.startswith(
+        "the original converts floats to whole numbers whose type does not hold them (line 1)"
+    )
     wide = replace(CONTRACT, workloads=(Workload("wide", {"n": 3}, 1, distribution=Distribution.WIDE),))
     silent = judge(examine(wide, PROGRAM, converting), (Candidate(64, honest),))
     assert isinstance(silent, Verified)

@@ -42,7 +42,7 @@ def test_a_file_that_was_edited_stays_unless_forced_and_nothing_else_is_written(
     (tmp_path / "x.cpp").write_text("edited")
     before = tree(tmp_path)
     texts = {tmp_path / "a.md": "report", tmp_path / "x.cpp": "two"}
-    with pytest.raises(InputError, match=r"x\.cpp is not as porter wrote it") as caught:
+    with pytest.raises(InputError, match=r"x\.cpp was changed since porter wrote it") as caught:
         write_outputs(texts, tmp_path, [], force=False)
     assert "--force" in caught.value.hint
     assert tree(tmp_path) == before
@@ -99,13 +99,13 @@ def test_who_was_stopped_while_writing_begins_again_and_edits_are_seen_even_then
     assert (tmp_path / "x.cpp").read_text() == "two"
     (tmp_path / "notes").unlink()
     (tmp_path / "x.cpp").write_text("edited")
-    with pytest.raises(InputError, match=r"x\.cpp is not as porter wrote it"):
+    with pytest.raises(InputError, match=r"x\.cpp was changed since porter wrote it"):
         write_outputs(texts, tmp_path, [], force=False)
     for left in ("one", "two"):
         (tmp_path / "x.cpp").write_text(left)
         write_outputs({**texts, tmp_path / "x.cpp": "two"}, tmp_path, [], force=False)
     (tmp_path / "x.cpp").write_text("one")
-    with pytest.raises(InputError, match=r"x\.cpp is not as porter wrote it"):
+    with pytest.raises(InputError, match=r"x\.cpp was changed since porter wrote it"):
         write_outputs(texts, tmp_path, [], force=False)
 
 

@@ -20,7 +20,7 @@ def without_token(monkeypatch):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "lab"])
 def test_others_reach_no_server_without_a_token(host, tmp_path, capsys):
     assert main(["serve", "--host", host, "--state", str(tmp_path / "state")]) == 2
-    assert "no token keeps them out" in capsys.readouterr().err
+    assert "no token to keep them out" in capsys.readouterr().err
     assert not (tmp_path / "state").exists()
 
 
@@ -91,7 +91,7 @@ def test_without_ray_a_cluster_is_refused_with_what_to_install(tmp_path, capsys,
     assert main([*words, "--evaluator", "ray://local"]) == 3
     assert "pip install 'porter[ray]'" in capsys.readouterr().err
     assert main([*words, "--evaluator", "ray://local", "--evaluator", "http://lab:8900"]) == 2
-    assert "a cluster is the only one" in capsys.readouterr().err
+    assert "name the cluster alone" in capsys.readouterr().err
     assert main(["doctor", "--evaluator", "ray://local"]) == 2
     assert "ray status" in capsys.readouterr().err
 

@@ -64,7 +64,7 @@ def test_what_a_dispatch_gives_is_assigned_in_its_branches(given, arrow):
 
 def test_a_dispatch_that_gives_nothing_is_not_assigned():
     call = 'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", [&] { scaled<scalar_t>(x); })'
-    with pytest.raises(Refusal, match="does not end with one"):
+    with pytest.raises(Refusal, match="does not end with a value"):
         translated(BY_DTYPE.format(f"torch::Tensor out; out = {call};"))
 
 

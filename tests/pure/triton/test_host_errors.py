@@ -23,7 +23,7 @@ def test_memory_calls_asked_for_their_error_code_are_made():
 
 
 def test_a_memory_call_that_another_condition_decides_on_is_refused():
-    with pytest.raises(Refusal, match="for what it does under a condition"):
+    with pytest.raises(Refusal, match="with effects is called under a condition"):
         body("float* t; if (m > 1 && cudaMalloc(&t, n * 4) != cudaSuccess) return; add<<<1, 32>>>(y, x, n);")
 
 
@@ -68,7 +68,7 @@ def test_such_a_call_behind_else_stays_behind_it():
     "text", ["if (n > 3 || launch(y, x, n)) return;", "while (launch(y, x, n)) {}", "n = n ? launch(y, x, n) : 0;"]
 )
 def test_where_a_condition_decides_whether_it_is_called_it_is_refused(text):
-    with pytest.raises(Refusal, match="for what it does under a condition"):
+    with pytest.raises(Refusal, match="with effects is called under a condition"):
         translated(f"{ANSWERING}void f(float* y, float* x, int n) {{ {text} }}")
 
 
@@ -92,7 +92,7 @@ def test_an_error_code_that_is_no_success_is_raised(type_):
 
 
 def test_a_function_that_sets_a_variable_under_a_condition_is_refused():
-    with pytest.raises(Refusal, match="for what it does under a condition"):
+    with pytest.raises(Refusal, match="with effects is called under a condition"):
         translated("""
             bool halved(int& n) { n = n / 2; return true; }
             void f(float* y, const float* x, int n) { if (n > 8 && halved(n)) add<<<1, 64>>>(y, x, n); }""")

@@ -57,7 +57,7 @@ def test_a_launch_by_a_function_is_one(function):
 
 
 def test_a_launch_whose_arguments_are_elsewhere_is_refused():
-    with pytest.raises(Refusal, match="not told side by side"):
+    with pytest.raises(Refusal, match="not given beside it"):
         translated("void f(void** given, int n) { cudaLaunchKernel((void*)add, dim3(n), dim3(64), given, 0, 0); }")
 
 

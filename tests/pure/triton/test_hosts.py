@@ -137,7 +137,7 @@ def test_allocations_are_tensors_on_the_device_of_the_others():
 
 
 def test_a_kernel_in_the_place_of_a_tensor_is_refused_as_such():
-    with pytest.raises(Refusal, match="'y' is given a kernel, which is not followed"):
+    with pytest.raises(Refusal, match="'y' is given a kernel, which porter does not follow"):
         translated("void* pick(int m) { return (void*)scale<float>; } void f(float* y, int m) { y = (float*)pick(m); }")
 
 

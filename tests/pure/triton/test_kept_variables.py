@@ -56,4 +56,4 @@ def test_an_array_is_declared_with_all_its_values_or_none():
         for given in ("1, 2, 3, 4", "1")
     ]
     assert "torch.tensor([1, 2, 3, 4], dtype=torch.float32, device=device)" in texts[0].files[0].text
-    assert any("other values than it has elements" in finding.message for finding in texts[1].findings)
+    assert any("more or fewer values than it has elements" in finding.message for finding in texts[1].findings)

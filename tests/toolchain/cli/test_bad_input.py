@@ -208,7 +208,7 @@ def test_outputs_that_were_edited_stay_unless_forced(migrate, write, tmp_path):
     port.write_text("// tuned by hand")
     done = migrate("op.cu")
     assert (done.code, done.stdout) == (2, "")
-    assert f"{port.name} is not as porter wrote it" in done.stderr
+    assert f"{port.name} was changed since porter wrote it" in done.stderr
     assert port.read_text() == "// tuned by hand"
     assert migrate("op.cu", "--force").code == 0
     assert "twice" in port.read_text()

@@ -160,7 +160,7 @@ def test_a_reference_without_an_answer_says_why(standard, body, because):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("def reference(x): return x\n", "nothing says what its 'reference' takes"),
+        ("def reference(x): return x\n", "it does not say what its 'reference' takes"),
         ("def get_inputs(): return []\n", "defines neither 'reference' nor 'Model'"),
         ("def reference(x): return x\ndef get_inputs(): return ['text']\n", "neither a tensor nor a number but str"),
         ("def reference(x): return x\ndef get_inputs(): return [undefined]\n", "NameError"),

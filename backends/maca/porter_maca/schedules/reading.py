@@ -35,5 +35,5 @@ def _pointers(words: Sequence[Token]) -> Iterator[tuple[str, str]]:
 
 
 def is_member(words: Sequence[Token], i: int) -> bool:
-    """`x` of `threadIdx.x`."""
+    """Returns whether the word is a member: `x` of `threadIdx.x`."""
     return i > 0 and words[i - 1].text in (".", "->")

@@ -99,7 +99,7 @@ class TakingApart:
                 case Store():
                     self._store(statement, steps)
                 case Await():
-                    raise UnprintableError("blocks of one launch wait for each other on no MetaX device")
+                    raise UnprintableError("no MetaX device lets blocks of one launch wait for each other")
                 case Loop():
                     self._close()
                     self._totals = {}
@@ -343,7 +343,7 @@ class TakingApart:
     def _whole_tile(self, value: Value, axis: tile.Axis) -> Shape:
         shape = self.shape(value)
         if axis is not tile.Axis.COLUMNS or not shape & {COLUMNS, PARTS}:
-            raise UnprintableError("a reduction runs along something else than columns")
+            raise UnprintableError("a reduction does not run along columns")
         return shape
 
     def _folded(self, combine: Combine, value: Value, axis: tile.Axis, steps: list[Step], name: str) -> Value:

@@ -66,7 +66,7 @@ class Types:
     generic: set[str] = field(default_factory=set)  # tensors whose element type is a parameter of the kernel
 
     def tensor(self, pointer: Value) -> str:
-        """Returns the tensor into which a pointer leads, empty for what is none."""
+        """Returns the tensor that a pointer leads into, empty for anything else."""
         match pointer:
             case Name(name):
                 return self.pointers.get(name, "")

@@ -72,7 +72,7 @@ def _divided_barrier(node: Node, function: FunctionTree, flow: Flow) -> Iterator
 
 
 def _spin(node: Node, function: FunctionTree, flow: Flow) -> Iterator[Change]:
-    """Returns a loop that only asks memory again and again, where one or several whole warps come to it."""
+    """Yields a loop that only asks memory again and again, where one or several whole warps come to it."""
     condition, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
     if condition is None or body is None or not _is_empty(body, function.text):
         return

@@ -83,7 +83,7 @@ def _call(name: str, start: int, call: Brackets, text: str, primitive: Primitive
     """Yields the changes of one call: its mask, its width and its result."""
     count = len(call.arguments)
     if not primitive.required <= count <= primitive.most or _is_packed(call, text):
-        yield _unclear(name, start, call.close + 1, f"it is called with {count} arguments that cannot be told apart")
+        yield _unclear(name, start, call.close + 1, f"it is called with {count} arguments that cannot be distinguished")
         return
     missing = primitive.defaults[count - primitive.required :]
     wraps = [insert(call.close, "".join(_appended(missing, first=count == 0)))] if missing else []

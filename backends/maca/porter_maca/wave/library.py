@@ -68,7 +68,7 @@ def library_changes(stream: Stream, cub: CubNames) -> Iterator[Change]:
 
 
 def _collective(stream: Stream, position: int) -> Iterator[Change]:
-    """Returns `cub::WarpReduce<T>` with the size of the logical warp."""
+    """Yields `cub::WarpReduce<T>` with the size of the logical warp."""
     name = stream.tokens[position]
     template = template_after(stream.tokens, position)
     if template is not None and len(template.arguments) == CUB_COLLECTIVES[name.text]:

@@ -97,7 +97,7 @@ _WORDS: Mapping[Danger, tuple[str, str]] = {
 
 
 def findings(changes: Iterable[Change], program: Program, source: Source, places: Places) -> tuple[Finding, ...]:
-    """Yields one finding for each (function, danger, reason), at the first of its places, in the source's order."""
+    """Returns one finding for each (function, danger, reason), at the first of its places, in the source's order."""
     groups: defaultdict[tuple[str, Danger, str], list[Change]] = defaultdict(list)
     for change in sorted(changes, key=lambda c: c.start):
         groups[_owner(change, program), change.danger, change.reason].append(change)

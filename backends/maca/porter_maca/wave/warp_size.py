@@ -70,14 +70,14 @@ def _replaced(danger: Danger, start: int, end: int, text: str, sizes: WarpSizes)
 
 
 def _device_property(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
-    """Returns `prop.warpSize`, the device's answer, where it is more than printed."""
+    """Yields `prop.warpSize`, the device's answer, where it is more than printed."""
     if not any(t.text in _PRINTERS for t in _statement_before(stream.tokens, position)):
         start = stream.tokens[_postfix_start(stream.tokens, position)].start
         yield _replaced(Danger.HOST_WARP_SIZE, start, stream.tokens[position].end, text, sizes)
 
 
 def _aten_query(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
-    """Returns `at::cuda::warp_size()`."""
+    """Yields `at::cuda::warp_size()`."""
     call = call_after(stream.tokens, position)
     start = stream.tokens[_postfix_start(stream.tokens, position)].start
     if call is not None and text[start:].startswith(("at::", "::at::")):
@@ -85,7 +85,7 @@ def _aten_query(stream: Stream, position: int, text: str, sizes: WarpSizes) -> I
 
 
 def _device_attribute(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
-    """Returns `cudaDeviceGetAttribute(&size, cudaDevAttrWarpSize, device)`: the call stays, its answer is replaced."""
+    """Yields `cudaDeviceGetAttribute(&size, cudaDevAttrWarpSize, device)`: the call stays, its answer is replaced."""
     call = call_after(stream.tokens, position)
     if call is None or len(call.arguments) != 3:
         return

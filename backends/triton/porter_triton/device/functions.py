@@ -18,7 +18,7 @@ _FUNCTIONS: Mapping[str, str] = {
 
 
 def function_name(kind: str, type_: Scalar) -> str | None:
-    """Returns the function that an operation on numbers of a type is; None where it is none."""
+    """Returns the name of an operation on numbers of a type; None where there is none."""
     if kind == "sqrt":
         return "tl.sqrt" if type_ is Scalar.F64 else "tl.sqrt_rn"
     if kind == "mulhi":

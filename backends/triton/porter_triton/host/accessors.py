@@ -17,7 +17,7 @@ METHODS = ("packed_accessor", "packed_accessor32", "packed_accessor64", "generic
 def packed(cx: Context, owner: Code, callee: Member) -> Code:
     """Translates `tensor.packed_accessor32<float, 2>()`."""
     if len(callee.template) < 2 or not isinstance(callee.template[0], TypeName) or owner.kind is not Kind.TENSOR:
-        raise Refusal(callee.line, "what an accessor is of is not known")
+        raise Refusal(callee.line, "the tensor of an accessor is not known")
     rank = getattr(settled(cx, callee.template[1], callee.line), "value", None)
     if type(rank) is not int or rank < 1:
         raise Refusal(callee.line, "the number of an accessor's axes is not known")

@@ -25,7 +25,7 @@ def demand_none(cx: Context, *nodes: Expression | None) -> None:
     """Raise `Refusal` for such a call in what is evaluated under a condition or again and again."""
     for node in nodes:
         if node is not None and answers(cx, node):
-            raise Refusal(node.line, "a function is called for what it does under a condition")
+            raise Refusal(node.line, "a function with effects is called under a condition")
 
 
 def _for_its_code(cx: Context, node: Call) -> bool:

@@ -65,7 +65,7 @@ def binary(symbol: str, left: Code, right: Code) -> Code:
 
 
 def _logic(symbol: str, left: Code, right: Code) -> Code:
-    """`and`, `or`; a side whose value is known decides or goes."""
+    """Translates `and`, `or`; a side whose value is known decides or is dropped."""
     left, right = condition(left), condition(right)
     for known, other in ((left, right), (right, left)):
         if known.constant is not None:
@@ -80,7 +80,7 @@ def _whole(left: Code, right: Code) -> bool:
 
 
 def _quotient(left: Code, right: Code, constant: int | float | bool | None) -> Code:
-    """C's integer division: what rounds up by itself is `cdiv`; sizes are not negative, a difference may be."""
+    """Translates C's integer division: a rounded-up one is `cdiv`; sizes are not negative, a difference may be."""
     rest = _rounded_up(left, right)
     if rest is not None and right.constant != 1:
         return Code(f"triton.cdiv({rest}, {right.text})", Kind.INT, constant=constant, ctype=left.ctype)
@@ -167,7 +167,7 @@ def negative(value: Code) -> Code:
 
 
 def condition(value: Code) -> Code:
-    """`value` where C++ asks for its truth: a pointer or an optional tensor is there or not."""
+    """Returns `value` where C++ asks for its truth: a pointer or an optional tensor is there or not."""
     if value.kind in (Kind.POINTER, Kind.TENSOR, Kind.KERNEL) or (value.kind is Kind.STRING and value.nullable):
         return Code(f"{value.within(COMPARE + 1)} is not None", Kind.BOOL, COMPARE)
     return value if value.kind is not Kind.NOTHING else truth(False)

@@ -67,7 +67,7 @@ def assigned(node: object) -> Counter[str]:
 
 
 def returns_early(body: Block) -> int:
-    """The line of a `return` in `body` behind which more of it would run; 0 where every one is the last thing done."""
+    """Returns the line of a `return` in `body` behind which more would run; 0 where every one comes last."""
     return _early(body.statements, last=True)
 
 

@@ -31,7 +31,7 @@ def assigned_names(unit: Unit, body: object) -> frozenset[str]:
 
 
 def _only_reads(unit: Unit, name: str) -> bool:
-    """Returns whether all methods of that name leave their object as it is, and give nobody a way to change it."""
+    """Returns whether all methods of that name leave their object unchanged, and give no way to change it."""
     methods = [m for s in unit.structs for m in s.methods if m.head.name == name]
     return bool(methods) and all(
         not (m.returns.reference or m.returns.pointers)
@@ -42,7 +42,7 @@ def _only_reads(unit: Unit, name: str) -> bool:
 
 
 def _targets(body: object) -> Iterator[Expression]:
-    """Returns what `body` assigns, updates, or takes the address of."""
+    """Yields what `body` assigns, updates, or takes the address of."""
     for node in walk(body):
         if isinstance(node, Assign):
             yield node.target
@@ -71,7 +71,7 @@ def _root(node: Expression) -> frozenset[str]:
 
 
 def _referenced(unit: Unit, call: Call) -> Iterator[Expression]:
-    """The arguments that a function may change; CUDA's own take references in no place but atomics, by address."""
+    """Yields the arguments that a function may change; of CUDA's own only atomics do, by address."""
     if isinstance(call.callee, Name):
         candidates = unit.named(call.callee.name)
     elif isinstance(call.callee, Member):

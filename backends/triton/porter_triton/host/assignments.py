@@ -91,7 +91,7 @@ def _set_several(cx: Context, node: Assign) -> None:
     """Translates `std::tie(a, b) = f();`."""
     call = node.target
     if not isinstance(call, Call) or not isinstance(call.callee, Name) or unqualified(call.callee.name) != "tie":
-        raise Refusal(node.line, "what a call gives cannot be assigned to in Python")
+        raise Refusal(node.line, "the result of a call cannot be assigned to in Python")
     targets = [_target(cx, argument) for argument in call.arguments]
     value = expressions.expression(cx, node.value)
     for target in targets:
@@ -109,7 +109,7 @@ def _moved_on(node: Assign) -> Update | None:
 
 
 def _assign_and_move(cx: Context, node: Assign, step: Update) -> None:
-    """`a[n] = value; n += 1;`, in the order that the operator says."""
+    """Translates `a[n] = value; n += 1;`, in the order that the operator says."""
     assert isinstance(node.target, Subscript)
     plain = replace(node, target=replace(node.target, index=step.operand))
     moved = Assign(step.operator[0], step.operand, Literal(1, "int", node.line), node.line)
@@ -123,7 +123,7 @@ def _set_fields(cx: Context, target: Code, value: Expression, line: int) -> None
     names = {part.text for part, _ in pairs}
     whole = _variables(cx, value)
     if any(not (names - {part.text}).isdisjoint(_read(cx, given, whole)) for part, given in pairs):
-        raise Refusal(line, "a struct is assigned what it holds itself")
+        raise Refusal(line, "a struct is assigned its own fields")
     values = [one if isinstance(one, Code) else expressions.expression(cx, one) for _, one in pairs]
     for (part, _), made in zip(pairs, values, strict=True):
         cx.changed(part.text)
@@ -151,7 +151,7 @@ def _variables(cx: Context, given: Expression) -> frozenset[str]:
 
 
 def _named(cx: Context, node: Name | Member) -> frozenset[str]:
-    """The variables that a name or member of the source is; none for a function, or what is made of variables."""
+    """Returns the variables of a name or member of the source; none for a function or other expression."""
     try:
         leaves = [leaf.text for leaf in records.leaves(expressions.expression(cx, node))]
     except Refusal:
@@ -167,7 +167,7 @@ def _fields(cx: Context, target: Code, value: Expression | Code, line: int) -> I
         code = value if isinstance(value, Code) else expressions.expression(cx, value)
         given = code.parts if code.kind is Kind.RECORD else ()
     if len(given) != len(target.parts):
-        raise Refusal(line, "a struct is assigned what has not all of its fields")
+        raise Refusal(line, "a struct is assigned a value that lacks some of its fields")
     for part, one in zip(target.parts, given, strict=True):
         if part.kind is Kind.RECORD:
             yield from _fields(cx, part, one, line)

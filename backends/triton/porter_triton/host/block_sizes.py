@@ -97,7 +97,7 @@ class BlockSizes:
         return frozenset().union(*(assigned_names(self.unit, n) for n in changing))
 
     def extents(self, node: Expression) -> Extents:
-        """The possible sizes of a block, a `dim3` or a number in its place; none of an extent that is not known."""
+        """Returns the possible sizes of a block, a `dim3` or a number in its place; none for an unknown extent."""
         if isinstance(node, Braces) and node.type is not None and node.type.name == "dim3":
             return self._of_items(node, node.items)
         if isinstance(node, Call) and isinstance(node.callee, Name):

@@ -58,7 +58,7 @@ class Arithmetic:
         return {"bool": 1, "int": (1 << (self.bits - 1)) - 1}.get(self.kind, (1 << self.bits) - 1)
 
     def wrap(self, value: int) -> int:
-        """`value` as this integer type holds it."""
+        """Returns `value` as this integer type holds it."""
         if self.kind == "bool":
             return int(value != 0)
         value &= (1 << self.bits) - 1
@@ -182,7 +182,7 @@ def common(left: Arithmetic, right: Arithmetic) -> Arithmetic:
 
 
 def components(type_: Type) -> tuple[Arithmetic, int] | None:
-    """The scalar type and how many of it lie in memory for one `type_`; None where they differ in type."""
+    """Returns the scalar type, and how many lie in memory for one `type_`; None where they differ in type."""
     if isinstance(type_, Arithmetic):
         return (type_, 1)
     if isinstance(type_, Pointer) or (isinstance(type_, Record) and type_.union):
@@ -197,7 +197,7 @@ def components(type_: Type) -> tuple[Arithmetic, int] | None:
 
 
 def size(type_: Type) -> int | None:
-    """`sizeof`, None for a record of mixed types."""
+    """Returns `sizeof`, None for a record of mixed types."""
     if isinstance(type_, Pointer):
         return 8
     parts = components(type_)
@@ -205,7 +205,7 @@ def size(type_: Type) -> int | None:
 
 
 def alignment(type_: Type) -> int | None:
-    """`alignof`, None for a union: of a struct what it says, or the most that one of its fields needs."""
+    """Returns `alignof`, None for a union; for a struct the stated one, or the largest of its fields."""
     if isinstance(type_, Array):
         return alignment(type_.element)
     if isinstance(type_, Record) and type_ not in BUILT_IN.values():

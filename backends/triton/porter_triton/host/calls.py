@@ -99,7 +99,7 @@ def _without_meaning(name: str) -> Code | None:
 
 
 def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *, listed: bool = False) -> Code | None:
-    """The object `T(arguments)`, or `T{arguments}` where `listed`, of a type that means something here; else None."""
+    """Returns the object `T(arguments)`, or `T{arguments}` where `listed`, of a type known here; else None."""
     kind = cx.type(kind)
     name = kind.name
     if name == "dim3":
@@ -127,7 +127,7 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
 
 
 def _vector_of_cuda(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
-    """`make_int2(a, b)` or `int2{a, b}`, as a struct of its components; None for any other type."""
+    """Translates `make_int2(a, b)` or `int2{a, b}` to a struct of its components; None for any other type."""
     vector = BUILT_IN.get(kind.name.removeprefix("make_"))
     if not isinstance(vector, Record) or len(arguments) != len(vector.fields) or cx.unit.named(kind.name):
         return None
@@ -154,7 +154,7 @@ def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | N
 
 
 def _constructed(cx: Context, kind: TypeName, constructor: FunctionTree, arguments: tuple[Code, ...]) -> Code | None:
-    """A struct whose constructor gives each field the value of an expression; None where it does anything else."""
+    """Returns a struct whose constructor sets each field to an expression; None where it does anything else."""
     given = dict(filter(None, map(_field_given, constructor.body.statements)))
     found = member_types.definition(cx, cx.type(kind))
     if found is None or len(given) != len(constructor.body.statements):
@@ -202,7 +202,7 @@ def _vector(kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code:
     if len(arguments) == 1 and arguments[0].kind is Kind.SEQUENCE:
         return replace(arguments[0], ctype=kind)
     if any(a.kind is Kind.INT for a in arguments) and kind.name == "std::vector" and len(arguments) < 3:
-        raise Refusal(line, "a std::vector of a size that only a run knows has no counterpart")
+        raise Refusal(line, "a std::vector whose size is only known at run time has no counterpart")
     return replace(sequence(arguments, as_list=True), ctype=kind)
 
 

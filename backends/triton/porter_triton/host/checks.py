@@ -14,7 +14,7 @@ COMPARING = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">=
 
 
 def check(cx: Context, node: Call, name: str) -> None:
-    """`TORCH_CHECK(condition, message...)`; `assert` stays one."""
+    """Translates `TORCH_CHECK(condition, message...)`; `assert` stays one."""
     if plain(name).startswith("check"):
         _alike(cx, node, name)
         return
@@ -38,7 +38,7 @@ def check(cx: Context, node: Call, name: str) -> None:
 
 
 def _alike(cx: Context, node: Call, name: str) -> None:
-    """`at::checkAllSameType("f", {a, b})` and its like: that tensors have one dtype, or lie on one device."""
+    """Translates `at::checkAllSameType("f", {a, b})` and the like: tensors have one dtype, or lie on one device."""
     items = node.arguments[1].items if isinstance(node.arguments[1], Braces) else node.arguments[1:]
     texts = [expressions.expression(cx, item).text for item in items]
     asked = "device" if name.endswith("GPU") else "dtype"

@@ -30,7 +30,7 @@ class Kind(StrEnum):
     RECORD = "record"  # `parts` are a struct's fields, called `names`
     PROPERTIES = "properties"  # of the device
     KERNEL = "kernel"  # the name of a kernel's instance, or None; `kernels` are all that it may name
-    TIME = "time"  # a moment, or what is made of moments
+    TIME = "time"  # a moment, or a value made from moments
     NOTHING = "nothing"
     OTHER = "other"
 

@@ -15,7 +15,7 @@ from porter_triton.refusal import Refusal
 
 
 def given(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, str]:
-    """The tensors for such variables of a kernel: what was copied there, what they are declared with, or was left."""
+    """Returns the tensors for such variables of a kernel: copied there, declared with a value, or left over."""
     found = dict(cx.constants)
     for parameter in kernel.parameters:
         symbol = parameter.source
@@ -61,7 +61,7 @@ def _copies_from(node: object) -> TypeGuard[Call]:
 
 
 def kept(cx: Context, symbol: str, line: int) -> str:
-    """The tensor of a `__device__` variable that kernels alone write to, and lasts; empty for any other variable."""
+    """Returns the tensor of a `__device__` variable that only kernels write to, and that lasts; else empty."""
     declared = [v for v in cx.unit.variables if v.name == symbol and v.storage == "device"]
     return _kept(cx, declared[-1], line) if declared and not _is_named(cx, symbol) else ""
 
@@ -79,7 +79,7 @@ def _kept(cx: Context, variable: Variable, line: int) -> str:
     else:
         made = _initial(cx, variable, "device", line)
         if made.count(",") != count + 1:
-            raise Refusal(line, f"'{variable.name}' is declared with other values than it has elements")
+            raise Refusal(line, f"'{variable.name}' is declared with more or fewer values than it has elements")
     name = f"{variable.name}_on"
     head = f'@functools.cache\ndef {name}(device):\n    """The variable `{variable.name}` of a device, which keeps'
     cx.callees.keep(name, f'{head} what kernels leave in it."""\n    return {made}')
@@ -91,7 +91,7 @@ def _device(cx: Context) -> str:
 
 
 def _initial(cx: Context, variable: Variable, device: str, line: int) -> str:
-    """A tensor of the values a variable is declared with."""
+    """Returns a tensor of the values that a variable is declared with."""
     assert variable.value is not None
     value = expressions.expression(cx, variable.value)
     values = value.parts if value.kind is Kind.SEQUENCE else (value,)

@@ -83,7 +83,7 @@ def _functor(node: Expression) -> str:
 
 
 def _length(cx: Context, begin: Expression, end: Expression) -> Code | None:
-    """`n` where `end` is `begin + n`."""
+    """Returns `n` where `end` is `begin + n`."""
     if not isinstance(end, Binary) or end.operator != "+" or not isinstance(begin, Name):
         return None
     same = isinstance(end.left, Name) and end.left.name == begin.name

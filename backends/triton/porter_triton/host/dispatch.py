@@ -55,7 +55,7 @@ def dispatch_into(cx: Context, target: Expression, node: Call) -> None:
 
 
 def _assigning(node: Call, target: Expression) -> Call:
-    """`node`, in whose lambdas, those of its cases too, `target = value` stands for `return value`."""
+    """Returns `node`, with `target = value` for `return value` in its lambdas, also those of its cases."""
     given = tuple(
         replace(a, body=_with_assignment(a.body, target))
         if isinstance(a, Lambda)
@@ -70,7 +70,7 @@ def _assigning(node: Call, target: Expression) -> Call:
 def _with_assignment(body: Block, target: Expression) -> Block:
     *before, last = body.statements or (Block((), body.line),)
     if not isinstance(last, Return) or last.value is None:
-        raise Refusal(body.line, "a lambda whose value is wanted does not end with one")
+        raise Refusal(body.line, "a lambda whose value is needed does not end with a value")
     return replace(body, statements=(*before, Evaluate(Assign("", target, last.value, last.line), last.line)))
 
 
@@ -115,7 +115,7 @@ def _types(name: str, more: tuple[Expression, ...] | list[Expression], line: int
 def _branches(
     cx: Context, subject: str, cases: list[tuple[TypeName, str, Lambda]], translate: Translate, line: int
 ) -> None:
-    """One branch for each different text; dtypes for which a kernel cannot be lowered are refused when it runs."""
+    """Emits one branch for each different text; dtypes without a lowered kernel are refused at run time."""
     texts: dict[str, tuple[list[str], list[Line | Suite]]] = {}
     refused: dict[str, Refusal] = {}
     for type_, name, body in cases:
@@ -133,7 +133,7 @@ def _branches(
 
 
 def _chain(cx: Context, subject: str, groups: list[tuple[list[str], list[Line | Suite]]]) -> None:
-    """A branch for each group of dtypes; for a single one only a guard."""
+    """Emits a branch for each group of dtypes; for a single one only a guard."""
     if len(groups) == 1:
         dtypes, lines = groups[0]
         cx.body.extend([Suite(f"if {_is_not(subject, dtypes)}:", [Line(_unsupported(subject))]), *lines])
@@ -146,7 +146,7 @@ def _chain(cx: Context, subject: str, groups: list[tuple[list[str], list[Line | 
 def _instance(
     cx: Context, type_: TypeName, named: tuple[str, str], body: Lambda, translate: Translate
 ) -> list[Line | Suite]:
-    """The statements of the body for one type; `named` is what the body calls it, and the dtype it is made of."""
+    """Returns the statements of the body for one type; `named` is its name in the body, and its dtype."""
     name, subject = named
     with cx.aside() as lines:
         cx.bind(name, type_)

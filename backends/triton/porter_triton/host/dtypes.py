@@ -42,11 +42,11 @@ class Dtypes:
     conditions: tuple[str, ...] = ()
 
     def inside(self) -> Dtypes:
-        """Yields the same facts for a suite: those found there only hold in it."""
+        """Returns the same facts for a suite: those found there only hold in it."""
         return replace(self, asked={}, known=dict(self.known), like=dict(self.like), subjects=dict(self.subjects))
 
     def ask(self, tensor: str, dtype: str, is_steady: Callable[[str], bool]) -> None:
-        """Demand `dtype` of a tensor, unless it is known to have it."""
+        """Demands `dtype` of a tensor, unless it is known to have it."""
         found = _TENSOR.fullmatch(tensor)
         if found is None:
             return

@@ -191,7 +191,7 @@ def _binary(cx: Context, node: Binary) -> Code:
     if Kind.DEVICE in (left.kind, right.kind) and node.operator in ("==", "!="):
         return truth(node.operator == "==") if '"' in left.text + right.text else _compared(node.operator, left, right)
     if node.operator in ("/", "%") and Kind.OTHER in (left.kind, right.kind):
-        raise Refusal(node.line, "it is not known whether this division is one of integers")
+        raise Refusal(node.line, "it is not known whether this is a division of integers")
     if node.operator in ("+", "-"):
         return added(node.operator, left, right)
     return binary(node.operator, left, right)
@@ -238,7 +238,7 @@ def _either(asked: Code, yes: Code, no: Code) -> Code:
 def _chosen_options(asked: Code, yes: Code, no: Code, line: int) -> Code:
     """Returns one of two options: of two dtypes and of two devices, as far as they differ."""
     if any(yes_part.kind is not no_part.kind for yes_part, no_part in zip(yes.parts, no.parts, strict=True)):
-        raise Refusal(line, "the two options do not say the same things")
+        raise Refusal(line, "the two options do not set the same things")
     pairs = zip(yes.parts, no.parts, strict=True)
     return methods.options_of(*(y if y.text == n.text else _either(asked, y, n) for y, n in pairs))
 
@@ -280,7 +280,7 @@ def element_kind(owner: Code) -> Kind:
 
 
 def braces(cx: Context, node: Braces) -> Code:
-    """`{a, b}`; of one type, the object made of them."""
+    """Translates `{a, b}`; for one type, to an object made of them."""
     if node.type is not None:
         items = tuple(expression(cx, i) for i in node.items)
         made = calls.made(cx, node.type, items, node.line, listed=not node.parentheses)
@@ -290,7 +290,7 @@ def braces(cx: Context, node: Braces) -> Code:
 
 
 def initial(cx: Context, variable: Variable) -> Code:
-    """The value a variable is declared with; `T x(a)` and `T x{a}` of one number or tensor is that."""
+    """Returns the initial value of a variable; `T x(a)` and `T x{a}` of one number or tensor is that."""
     value = variable.value
     assert value is not None
     if isinstance(value, Braces) and value.type is not None:

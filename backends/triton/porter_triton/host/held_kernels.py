@@ -46,7 +46,7 @@ def assigned(cx: Context, name: str, given: Code, line: int) -> None:
     """Adds what `given` names to the kernels that `name` may hold; raises `Refusal` if it does not hold kernels."""
     held = cx.find(name)
     if given.kernels and not (isinstance(held, Code) and held.kind is Kind.KERNEL):
-        raise Refusal(line, f"'{name}' is given a kernel, which is not followed")
+        raise Refusal(line, f"'{name}' is given a kernel, which porter does not follow")
     if isinstance(held, Code) and held.kind is Kind.KERNEL:
         scope = next(scope for scope in reversed(cx.scopes) if name in scope)
         scope[name] = replace(held, kernels=joined(held, given))

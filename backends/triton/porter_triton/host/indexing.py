@@ -12,7 +12,7 @@ _VIEWED_ANEW = frozenset({"transpose_", "squeeze_", "unsqueeze_", "t_"})  # they
 
 
 def named(name: str) -> Code | None:
-    """`torch::indexing::None` and `Ellipsis`; None for any other name."""
+    """Translates `torch::indexing::None` and `Ellipsis`; None for any other name."""
     return _NAMES.get(unqualified(name)) if "indexing::" in name or name in _NAMES else None
 
 

@@ -51,7 +51,7 @@ def _bare(node: Expression) -> Expression:
 
 
 def evaluated(cx: Context, code: Code) -> Code:
-    """`code`, made before its variables were known, with the whole number it is now; itself where that is not told."""
+    """Returns `code`, made before its variables were known, with its whole number now; else itself."""
     if code.constant is not None or code.kind is not Kind.INT or not cx.settled(code):
         return code
     bound = [b for scope in cx.scopes for b in scope.values() if isinstance(b, Code)]
@@ -61,7 +61,7 @@ def evaluated(cx: Context, code: Code) -> Code:
 
 
 def _value(node: ast.expr, supposed: Mapping[str, object], texts: Mapping[str, str]) -> int | None:
-    """The number that an expression is, from those of its variables and the expressions that others are made of."""
+    """Returns the number of an expression, from its variables and the expressions others are made of."""
     if isinstance(node, ast.Constant):
         return node.value if type(node.value) is int else None
     if isinstance(node, ast.Name):

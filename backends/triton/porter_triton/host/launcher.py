@@ -34,9 +34,9 @@ class Hosts:
         self._names: dict[tuple[str, int, Template, Given], str | Refusal] = {}
         self._gives: dict[str, tuple[Name, ...]] = {}  # the kernels that a function may return, by its Python name
         self._texts: dict[str, str] = {}  # by text, the name
-        self.prints: dict[str, list[int]] = {}  # by C++ name, the lines of what is no longer printed
+        self.prints: dict[str, list[int]] = {}  # by C++ name, the lines that no longer print
         self.lacking: dict[str, dict[str, Refusal]] = {}  # by C++ name, the dtypes that the port does not take
-        self.undefined: dict[str, dict[str, int]] = {}  # by C++ name, what it calls that another file defines
+        self.undefined: dict[str, dict[str, int]] = {}  # by C++ name, functions it calls that another file defines
 
     def texts(self) -> tuple[str, ...]:
         """Returns all that were translated; a function stands before those that call it."""
@@ -121,7 +121,7 @@ class Hosts:
         cx.check_dtypes()
         body = pruned(_without_last_return(cx.body))
         if MOMENT.text in words_read(body):
-            raise Refusal(function.head.span.line, "what this does hangs on what a clock says")
+            raise Refusal(function.head.span.line, "what this does depends on the time that a clock gives")
         lines = laid_out(body or [Line("pass")], "    ")
         self.prints[function.head.qualified] = cx.prints
         self.lacking[function.head.qualified] = cx.lacking
@@ -194,7 +194,7 @@ def _expect_null(cx: Context, name: str) -> None:
 
 
 def _record_of(cx: Context, name: str, kind: TypeName) -> Code | None:
-    """A struct of the source or a vector that is handed over, a parameter for each field; None for any other type."""
+    """Binds a struct or vector that is passed on, a parameter for each field; None for any other type."""
     fields = () if kind.pointers else records.fields(cx, cx.type(kind))
     parts = tuple(_field(cx, f"{name}_{field.name}", field.type, records.extents(cx, field)) for field in fields)
     names = tuple(field.name for field in fields)

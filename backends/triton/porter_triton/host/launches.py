@@ -56,7 +56,7 @@ def launch(cx: Context, node: Launch) -> None:
 
 
 def _completed(cx: Context, tree: FunctionTree, arguments: tuple[Code, ...]) -> tuple[Code, ...]:
-    """`arguments`, and behind them the defaults of the parameters that they leave out."""
+    """Returns `arguments`, and behind them the defaults of the parameters that they leave out."""
     defaults = [p.default for p in tree.parameters[len(arguments) :] if p.default is not None]
     with cx.apart():
         return (*arguments, *(expressions.expression(cx, value) for value in defaults))
@@ -141,7 +141,7 @@ def _three(codes: tuple[Code, Code, Code]) -> tuple[Given, Given, Given]:
 
 
 def _texts(passed: dict[str, Code]) -> dict[str, Given]:
-    """The arguments by the kernel's own names; a struct's by those of its fields, of an array by its elements."""
+    """Returns the arguments by the kernel's own names; for a struct or an array, by its fields or elements."""
     found: dict[str, Given] = {}
     for name, code in passed.items():
         if code.kind is Kind.RECORD:

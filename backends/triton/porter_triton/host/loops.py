@@ -40,7 +40,7 @@ class Count:
 
 
 def counted(cx: Context, node: For) -> None:
-    """A `for` loop: over a `range` where it counts, else `while`."""
+    """Emits a `for` loop: over a `range` where it counts, else `while`."""
     count = _count(node)
     if count is None:
         _general(cx, node)
@@ -116,7 +116,7 @@ def _arguments(first: Code, end: Code, step: Code) -> str:
 
 
 def _general(cx: Context, node: For) -> None:
-    """Any other `for`: `while` with the step at the end of the body, and before each `continue`."""
+    """Emits any other `for`: `while` with the step at the end of the body, and before each `continue`."""
     continues = contains_continue(node.body)
     if continues and node.step is not None and _names(node.step) & _declared(node.body):
         raise Refusal(node.line, "a variable of the loop's body has the name of one that the loop's step reads")
@@ -153,7 +153,7 @@ def each(cx: Context, node: ForEach) -> None:
 
 
 def conditional(cx: Context, node: While) -> None:
-    """`while`; a `do` asks at its end, and one that runs once is its body."""
+    """Emits `while`; a `do` asks at its end, and one that runs once is just its body."""
     answers.demand_none(cx, node.condition)
     condition = expressions.expression(cx, node.condition) if not _declares(node, cx) else None
     if condition is not None and condition.constant is not None and not condition.constant:

@@ -50,7 +50,7 @@ def _value(cx: Context, name: TypeName) -> float | None:
 
 
 def _within(cx: Context, bindings: Bindings, meant: TypeName) -> TypeName:
-    """`meant` where parameters of a template are what `bindings` say."""
+    """Returns `meant` with the parameters of a template as `bindings` say."""
     with cx.scope():
         bind(cx, bindings)
         return cx.type(meant)
@@ -64,7 +64,7 @@ def bind(cx: Context, bindings: Bindings) -> None:
 
 
 def definition(cx: Context, kind: TypeName) -> tuple[StructTree, Bindings] | None:
-    """The struct that `kind` names, the most specialised specialisation for its arguments, and what its parameters are.
+    """Returns the struct that `kind` names, the most specialised one for its arguments, and its parameters.
 
     None where the source has no such struct; raises `Refusal` where several fit.
     """

@@ -81,7 +81,7 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
 
 
 def data(cx: Context, owner: Code, callee: Member) -> Code:
-    """The pointer to a tensor's elements is the tensor; the first template argument of `callee` is their type."""
+    """Returns a tensor as the pointer to its elements; the first template argument of `callee` is their type."""
     line = callee.line
     if owner.kind is Kind.POINTER:
         return owner
@@ -107,7 +107,7 @@ def _of_options(owner: Code, name: str, arguments: tuple[Code, ...], line: int) 
 
 
 def _option(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
-    """`options.dtype(...)`, `.device(...)`; without an argument they ask."""
+    """Translates `options.dtype(...)`, `.device(...)`; without an argument they ask."""
     dtype, device = owner.parts
     if name == "dtype":
         return Code("", Kind.OPTIONS, parts=(arguments[0], device)) if arguments else dtype
@@ -174,7 +174,7 @@ def spread(argument: Code) -> str:
 
 
 def keywords(options: Code) -> list[str]:
-    """`dtype=..., device=...` as far as the options say."""
+    """Returns `dtype=..., device=...` as far as the options say."""
     dtype, device = options.parts
     named = (("dtype", dtype), ("device", device))
     return [f"{name}={code.text}" for name, code in named if code.kind is not Kind.NOTHING]

@@ -30,7 +30,7 @@ from porter_triton.refusal import Refusal
 
 
 def name(cx: Context, node: Name) -> Code:
-    """The value a name stands for: the function's own, the source's, or what CUDA and PyTorch define."""
+    """Returns the value a name stands for: the function's own, the source's, or one of CUDA and PyTorch."""
     meaning = cx.find(node.name)
     if isinstance(meaning, Code):
         return meaning

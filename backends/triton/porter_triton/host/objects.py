@@ -12,7 +12,7 @@ from porter_triton.refusal import Refusal
 
 
 def call(cx: Context, node: Call, callee: Member) -> Code | None:
-    """The value of `object.method(arguments)`; a method that gives none stands in place. None for any other method."""
+    """Returns the value of `object.method(arguments)`, in place if there is none; None for any other method."""
     if not isinstance(callee.owner, Name) or not isinstance(owner := cx.find(callee.owner.name), Code):
         return None
     method = _method(cx, owner, callee.name, len(node.arguments)) if owner.kind is Kind.RECORD else None

@@ -18,7 +18,7 @@ _Places = Mapping[str, frozenset[int]]  # by the name of a function, the positio
 
 
 def with_references(unit: Unit) -> Unit:
-    """`unit`, where host functions have references instead of pointers that all calls give a variable's address for."""
+    """Returns `unit` with references for pointers of host functions that always get a variable's address."""
     while places := _places(unit):
         unit = replace(unit, functions=tuple(_rewritten(f, places) for f in unit.functions))
     return unit
@@ -63,7 +63,7 @@ def _is_address(node: object) -> bool:
 
 
 def _rewritten(function: FunctionTree, places: _Places) -> FunctionTree:
-    """`function` with references in its head, and what follows from them in its body."""
+    """Returns `function` with references in its head, and with what follows from them in its body."""
     positions = places.get(function.head.name, frozenset())
     names = {p.name for i, p in enumerate(function.parameters) if i in positions}
 

@@ -52,7 +52,7 @@ def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
 
 
 def _moved_as(cx: Context, kind: TypeName) -> str:
-    """The dtype in which a kernel sees what it moves as vectors, whatever it is; empty for halves and no vector."""
+    """Returns the dtype in which a kernel moves data as vectors, whatever it is; empty for halves and scalars."""
     parts = components(wanted) if isinstance(wanted := cx.built_in(TypeName(kind.name)), Record) else None
     return parts[0].dtype if parts is not None and not parts[0].is_narrow else ""
 

@@ -103,7 +103,7 @@ def _can_be_set(place: Expression, meaning: Code) -> bool:
 
 
 def host_memory(cx: Context, node: Cast | Call) -> Code | None:
-    """`(T*)malloc(bytes)`, `(T*)calloc(n, bytes)` and `new T[n]`: a tensor of the host; None for anything else."""
+    """Translates `malloc`, `calloc` and `new T[n]` to a tensor of the host; None for anything else."""
     call = node.operand if isinstance(node, Cast) else node
     if not isinstance(call, Call) or not isinstance(call.callee, Name):
         return None
@@ -129,7 +129,7 @@ def host_memory(cx: Context, node: Cast | Call) -> Code | None:
 
 
 def _device_memory(cx: Context, pointer: TypeName, bytes_: Expression, line: int) -> Code:
-    """`(T*)THCudaMalloc(state, bytes)`, as PyTorch's allocator gives it: a tensor of the device."""
+    """Translates `(T*)THCudaMalloc(state, bytes)`, PyTorch's allocator, to a tensor of the device."""
     count = elements(cx, bytes_, pointer)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
     text = f"torch.empty({count.text}, dtype=torch.{cx.dtype(pointer, line)}, device={device})"
@@ -156,7 +156,7 @@ def _width(cx: Context, item: TypeName) -> int:
 
 
 def _without_size(cx: Context, size: Expression, item: TypeName) -> Code | None:
-    """`n` of `n * sizeof(item)`; None for a product without that factor, or where an element is several of a tensor."""
+    """Returns `n` of `n * sizeof(item)`; None without that factor, or if an element is several of a tensor."""
     if not isinstance(size, Binary) or size.operator != "*":
         return None
     for factor, other in ((size.left, size.right), (size.right, size.left)):
@@ -200,7 +200,7 @@ def _copy(cx: Context, node: Call) -> None:
 
 
 def _copy_list(cx: Context, node: Call, target: Code, source: Code) -> None:
-    """A copy to or from an array of the launcher, which is a list."""
+    """Translates a copy to or from an array of the launcher, which is a list."""
     array, other = (target, source) if target.kind is Kind.SEQUENCE else (source, target)
     inner = array.ctype.arguments[0] if array.ctype is not None and array.ctype.arguments else None
     if not isinstance(inner, TypeName) or inner.pointers or other.kind not in (Kind.POINTER, Kind.SEQUENCE):
@@ -226,7 +226,7 @@ def _address(cx: Context, node: Expression) -> Code | None:
 
 
 def _copy_number(cx: Context, node: Call, target: Code | None, source: Code | None) -> None:
-    """A copy to or from a variable of the host."""
+    """Translates a copy to or from a variable of the host."""
     if target is not None and source is None:
         pointer = expressions.expression(cx, node.arguments[1])
         cx.changed(target.text)
@@ -239,7 +239,7 @@ def _copy_number(cx: Context, node: Call, target: Code | None, source: Code | No
 
 
 def _ask(cx: Context, node: Call, name: str) -> None:
-    """A question about the device, whose answer goes to a variable."""
+    """Translates a question about the device, whose answer goes to a variable."""
     if name == "cudaGetDeviceProperties":
         return
     target = _address(cx, node.arguments[0])
@@ -265,7 +265,7 @@ def _launch(cx: Context, node: Call) -> None:
         kernel = kernel.operand
     held = cx.find(passed.name) if isinstance(passed, Name) else None
     if not isinstance(kernel, Name) or not isinstance(held, Addresses):
-        raise Refusal(node.line, "a launch whose kernel and arguments are not told side by side with it")
+        raise Refusal(node.line, "a launch whose kernel and arguments are not given beside it")
     shared = rest[0] if rest else None
     launches.launch(cx, Launch(kernel, grid, block, shared, None, held.operands, node.line))
 
@@ -279,7 +279,7 @@ def _time(cx: Context, node: Call) -> None:
 
 
 def _propose(cx: Context, node: Call) -> None:
-    """`cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, shared_bytes, limit)`: the largest blocks."""
+    """Translates `cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, bytes, limit)`: the largest blocks."""
     grid, block = (_address(cx, argument) for argument in node.arguments[:2])
     if grid is None or block is None:
         raise Refusal(node.line, "the answer must go to a variable of this function")
@@ -294,7 +294,7 @@ def _propose(cx: Context, node: Call) -> None:
 
 
 def _to_symbol(cx: Context, node: Call) -> None:
-    """A `__constant__` variable becomes a tensor that the launches after it pass on."""
+    """Makes a `__constant__` variable a tensor that the launches after it pass on."""
     symbol = node.arguments[0]
     if isinstance(symbol, Unary):
         symbol = symbol.operand
@@ -320,12 +320,12 @@ def _to_symbol(cx: Context, node: Call) -> None:
 
 
 def _from_symbol(cx: Context, node: Call) -> None:
-    """A copy from a `__constant__` or `__device__` variable, to a number, an array or memory."""
+    """Translates a copy from a `__constant__` or `__device__` variable, to a number, an array or memory."""
     symbol = node.arguments[1]
     known = [v for v in cx.unit.variables if isinstance(symbol, Name) and v.name == symbol.name]
     source = (cx.constants.get(known[-1].name) or constants.kept(cx, known[-1].name, node.line)) if known else ""
     if not source:
-        raise Refusal(node.line, "nothing is known of what this variable of the device holds")
+        raise Refusal(node.line, "the contents of this device variable are not known")
     if len(node.arguments) > 3 and expressions.expression(cx, node.arguments[3]).constant != 0:
         raise Refusal(node.line, f"only the beginning of '{known[-1].name}' can be copied from")
     number = _address(cx, node.arguments[0])
@@ -342,7 +342,7 @@ def _from_symbol(cx: Context, node: Call) -> None:
 
 
 def _part(cx: Context, pointer: Code, count: Code) -> str:
-    """The first `count` elements: the tensor itself where it was made for as many."""
+    """Returns the first `count` elements: the tensor itself if it has that many."""
     if cx.lengths.get(pointer.text) == count.text:
         return pointer.text
     return f"{pointers.flat(cx, pointer)}{pointers.part(end=count)}"

@@ -130,7 +130,7 @@ class Context:
         self.scopes[-1][name] = meaning
 
     def python_name(self, name: str) -> str:
-        """A Python name for a new variable called `name`: another where an outer one of that name is still seen."""
+        """Returns a Python name for a new variable called `name`: another one where an outer one is still seen."""
         stem = f"{name}_" if name in _RESERVED or name in self.taken else name
         bound = [b for scope in (*self.hidden, *self.scopes) for b in scope.values() if isinstance(b, Code)]
         seen = {code.text for b in bound for code in (b, *b.parts)}
@@ -142,7 +142,7 @@ class Context:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """A block of the source."""
+        """Opens a block of the source."""
         self.scopes.append({})
         try:
             yield
@@ -151,7 +151,7 @@ class Context:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """The body of another function, which does not see the names of this one."""
+        """Opens the body of another function, which does not see the names of this one."""
         kept = self.scopes, self.hidden
         self.scopes, self.hidden = [{}], [*self.hidden, *self.scopes]
         try:
@@ -217,7 +217,7 @@ class Context:
 
     @contextmanager
     def where(self, condition: Code) -> Iterator[None]:
-        """The operand of an expression that is evaluated where `condition` holds."""
+        """Opens the operand of an expression that is evaluated where `condition` holds."""
         known = self.dtypes
         self.dtypes = replace(known, conditions=(*known.conditions, condition.within(AND)))
         try:
@@ -261,7 +261,7 @@ class Context:
         self.lengths.pop(python, None)
 
     def type(self, name: TypeName) -> TypeName:
-        """`name` with aliases and template parameters followed."""
+        """Returns the type `name`, with aliases and template parameters followed."""
         pointers, const = name.pointers, name.const
         for _ in range(_MOST_ALIASES):
             meaning = self.find(name.name)
@@ -283,7 +283,7 @@ class Context:
         return TypeName(standard + name.name, arguments, pointers, const or name.const)
 
     def built_in(self, name: TypeName) -> Type | None:
-        """The arithmetic or vector type `name` is; None for any other."""
+        """Returns the arithmetic or vector type `name`; None for any other."""
         found = self.type(name)
         if found.name in BUILT_IN:
             return BUILT_IN[found.name]

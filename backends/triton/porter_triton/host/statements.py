@@ -115,7 +115,7 @@ def statement(cx: Context, node: Statement) -> None:
 
 
 def _simple(cx: Context, node: Statement) -> None:
-    """A statement without statements in it."""
+    """Emits a statement without statements in it."""
     match node:
         case Declare():
             for variable in node.variables:
@@ -148,7 +148,7 @@ def _step_ahead(cx: Context) -> None:
 
 
 def _declared(cx: Context, variable: Variable) -> None:
-    """One variable; what a dispatch gives it is assigned in its branches."""
+    """Emits the declaration of one variable; a dispatch assigns it in its branches."""
     by_dtype = dispatched(variable.value)
     declare(cx, variable if by_dtype is None else replace(variable, value=None))
     if by_dtype is not None:
@@ -156,7 +156,7 @@ def _declared(cx: Context, variable: Variable) -> None:
 
 
 def evaluate(cx: Context, node: Expression) -> None:
-    """An expression for its effect."""
+    """Emits an expression for its effect."""
     match node:
         case Launch():
             launch(cx, node)
@@ -191,7 +191,7 @@ def _is_stream(node: Expression) -> bool:
 
 
 def _stream(cx: Context, node: Binary) -> None:
-    """`std::cout << ...`, `text << ...` and `CHECK(n > 0) << ...`; raises `Refusal` for a shift of numbers."""
+    """Emits `std::cout << ...`, `text << ...` and `CHECK(n > 0) << ...`; raises `Refusal` for a shift of numbers."""
     first: Expression = node
     while isinstance(first, Binary):
         first = first.left
@@ -229,7 +229,7 @@ def _say(cx: Context, parts: Iterable[Expression], line: int) -> None:
 
 
 def call(cx: Context, node: Call) -> None:
-    """A call as a statement."""
+    """Emits a call as a statement."""
     callee = node.callee
     if isinstance(callee, Lambda):
         inlined(cx, callee.body)
@@ -259,7 +259,7 @@ def call(cx: Context, node: Call) -> None:
 
 
 def _effect(cx: Context, node: Call) -> None:
-    """A call of a function of the source, or of a tensor's method that changes it."""
+    """Emits a call of a function of the source, or of a tensor's method that changes it."""
     if (isinstance(node.callee, Member) and node.callee.name in _WARNS) or vectors.change(cx, node):
         return
     code = expressions.expression(cx, node)
@@ -269,7 +269,7 @@ def _effect(cx: Context, node: Call) -> None:
 
 
 def _closure(cx: Context, meaning: Closure, node: Call) -> None:
-    """A call of a host lambda: its body in place, its parameters the arguments."""
+    """Emits a call of a host lambda: its body in place, its parameters the arguments."""
     with cx.scope():
         for parameter, argument in zip(meaning.node.parameters, node.arguments, strict=True):
             cx.bind(parameter.name, expressions.expression(cx, argument))
@@ -277,7 +277,7 @@ def _closure(cx: Context, meaning: Closure, node: Call) -> None:
 
 
 def branch(cx: Context, node: If, word: str = "if") -> None:
-    """`if` and `else`; a condition whose value is known leaves one of them, and one on what is said for people none."""
+    """Emits `if` and `else`; a known condition leaves one of them, one about printed output leaves none."""
     try:
         asked = condition(expressions.expression(cx, node.condition))
     except Refusal:
@@ -326,7 +326,7 @@ def _maybe(cx: Context, chosen: Block | None) -> None:
 
 
 def give_back(cx: Context, node: Return) -> None:
-    """`return value`; in a lambda that stands in the place of its call only what the value does."""
+    """Emits `return value`; in a lambda that stands in place of its call only the value's effects."""
     value = node.value
     if cx.inlined:
         if isinstance(value, Call | Launch):

@@ -21,7 +21,7 @@ from porter_triton.refusal import Refusal
 
 
 def switch(cx: Context, node: Switch) -> None:
-    """`switch` as a chain of branches; each case must end by itself."""
+    """Emits `switch` as a chain of branches; each case must end by itself."""
     subject = expressions.expression(cx, node.value)
     cases = _with_default_last(node)
     if subject.constant is not None:

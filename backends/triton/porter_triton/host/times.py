@@ -41,7 +41,7 @@ def _is_event(cx: Context, declared: TypeName) -> bool:
 
 
 def _is_plain(cx: Context, declared: TypeName) -> bool:
-    """Returns whether nobody reaches the memory of a device through a value of the type."""
+    """Returns whether a value of the type cannot lead to memory of a device."""
     kind = cx.type(declared)
     if kind.name == "char" or kind.name in _HARMLESS:
         return True

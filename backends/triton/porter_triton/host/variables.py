@@ -16,7 +16,7 @@ _INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.NOTHING,
 
 
 def declare(cx: Context, variable: Variable) -> None:
-    """One variable."""
+    """Emits the declaration of one variable."""
     kind = kind_of(cx, variable.type)
     cx.demand_own(variable.name, variable.type, kind in (Kind.STREAM, Kind.TIME), variable.line)
     if isinstance(variable.value, Lambda):
@@ -73,7 +73,7 @@ def _array(cx: Context, variable: Variable) -> None:
 
 
 def _addresses(variable: Variable) -> tuple[Expression, ...] | None:
-    """The variables of `void* arguments[] = {&x, &n}`, as a launch by a function takes them; None for other arrays."""
+    """Returns the variables of `void* arguments[] = {&x, &n}`, for a launch by a function; else None."""
     if variable.type.name != "void" or not isinstance(variable.value, Braces):
         return None
     items = [item.operand if isinstance(item, Cast) else item for item in variable.value.items]
@@ -99,7 +99,7 @@ def _elements(cx: Context, name: str, array: Variable) -> Code:
 
 
 def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
-    """A variable without a value: Python's begins with its first assignment."""
+    """Declares a variable without a value: in Python it begins with its first assignment."""
     name = cx.python_name(variable.name)
     if kind is Kind.DIM3:
         _extents(cx, variable, (integer(1), integer(1), integer(1)))
@@ -172,7 +172,7 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
 
 
 def _point(cx: Context, variable: Variable, value: Code) -> None:
-    """A pointer to a struct of the launcher: another name of its fields, which are set through it, too."""
+    """Declares a pointer to a struct of the launcher: another name of its fields, which it also sets."""
     changes = cx.changes_of(variable.name)
     if changes > sum(cx.changes_of(f"{variable.name}.{name}") for name in value.names):
         raise Refusal(variable.line, f"'{variable.name}' points to more than one struct, or is handed on")
@@ -207,7 +207,7 @@ def _is_alias(cx: Context, variable: Variable, value: Code) -> bool:
 
 
 def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
-    """A Python variable, whose value is known where the source never changes it."""
+    """Declares a Python variable, whose value is known where the source never changes it."""
     name = cx.python_name(variable.name)
     cx.changes[name] = cx.changes_of(variable.name)
     if value.kind is Kind.SEQUENCE and not cx.is_steady(name) and value.text.endswith((".shape", ".stride()")):
@@ -228,7 +228,7 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
 
 
 def _extents(cx: Context, variable: Variable, extents: tuple[Code, ...]) -> None:
-    """A `dim3`: an extent is written where it is used if nothing in it changes until then, else it is a variable."""
+    """Declares a `dim3`: an extent is written where it is used if nothing in it changes, else it is a variable."""
     parts = []
     for axis, extent in zip("xyz", extents, strict=True):
         if not cx.changes_of_axis(variable.name, axis) and cx.settled(extent):

@@ -13,7 +13,7 @@ _PLACES = {"std::vector": "host", "thrust::host_vector": "host", "thrust::device
 
 
 def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
-    """`vector<float>(n)`, `(n, value)` and `(other)`: a tensor; None for a vector of anything but numbers."""
+    """Translates `vector<float>(n)`, `(n, value)` and `(other)` to a tensor; None for other elements."""
     inner = kind.arguments[0] if kind.arguments else None
     if is_of_thrust(kind) and (not isinstance(inner, TypeName) or cx.built_in(inner) is None):
         raise Refusal(line, f"'{kind.name}' of what is no number has no counterpart in a launcher")
@@ -37,7 +37,7 @@ def is_of_thrust(kind: TypeName) -> bool:
 
 
 def copied(cx: Context, kind: TypeName, value: Code) -> Code:
-    """The elements of another vector in memory of its own; anything but a vector of Thrust's stays what it is."""
+    """Returns the elements of another vector in memory of its own; only Thrust's vectors are copied."""
     if value.kind is not Kind.POINTER or not is_of_thrust(kind):
         return value
     where = _device(cx) if _PLACES.get(kind.name) == "device" else '"cpu"'

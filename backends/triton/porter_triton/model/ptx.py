@@ -43,7 +43,7 @@ class Code:
 
 
 def parse(text: str) -> Code:
-    """Returns the first kernel of `text`. What is not understood is an instruction that nobody knows."""
+    """Returns the first kernel of `text`. A line that is not understood becomes an unknown instruction."""
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
     parameters: dict[str, int] = {}
@@ -75,5 +75,5 @@ def _instruction(text: str) -> Instruction | None:
 
 
 def words(operand: str) -> tuple[str, ...]:
-    """The registers and numbers of an operand: of `{ %r1, %r2 }` both, of `[ %rd1 + 16 ]` the address and the rest."""
+    """Returns registers and numbers of an operand: of `{ %r1, %r2 }` both, of `[ %rd1 + 16 ]` both parts."""
     return tuple(_WORDS.findall(operand))

@@ -52,7 +52,7 @@ class TooLongError(Exception):
 
 
 def walk(code: Code, launched: Launched) -> Counts:
-    """The counts of one program. Raises `TooLongError`."""
+    """Returns the counts of one program. Raises `TooLongError`."""
     return _Walk(code, launched).end()
 
 
@@ -262,7 +262,7 @@ class _Walk:
         turns.clear()
 
     def _skip(self, count: int, before: _Turn, last: _Turn, now: _Turn) -> None:
-        """`count` turns more, each as the last one."""
+        """Skips `count` more turns, each like the last one."""
         counts = self.counts
         changes = [c - b for b, c in zip(last.counts, now.counts, strict=True)]
         counts.slots += count * changes[0]

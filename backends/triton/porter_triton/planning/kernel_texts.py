@@ -39,7 +39,7 @@ class KernelTexts:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._keys: dict[int, str] = {}
-        self._kept: list[object] = []  # alive, so that no other object gets their identity
+        self._kept: list[object] = []  # kept alive, so that no other object gets their identity
         self._looked: dict[int, list[_Constant]] = {}
         self._language = names_of()
 
@@ -180,7 +180,7 @@ class _Reading:
             yield from self._resolved(inner)
 
     def _chain(self, node: ast.Attribute) -> Edit | None:
-        """`math.pi` as a name of its own; None where the chain begins with a local name, or is `tl.load`."""
+        """Returns `math.pi` as a name of its own; None where the chain begins with a local name, or is `tl.load`."""
         members: list[ast.Attribute] = []
         base: ast.expr = node
         while isinstance(base, ast.Attribute):

@@ -100,7 +100,7 @@ class Launches:
                 continue
             if name in _OVERLAPPING:
                 if value:
-                    self._recorder.refuse(FaultKind.UNKNOWN, f"it launches with {name}, by which launches overlap")
+                    self._recorder.refuse(FaultKind.UNKNOWN, f"it launches with {name}, which lets launches overlap")
                 continue
             if name in _OF_COMPILERS - _OPTIONS or (name in _OPTIONS and not isinstance(value, (bool, int))):
                 message = f"it launches a kernel with the option {name}, by which its text is not what is executed"

@@ -122,7 +122,7 @@ class Operators:
 
     def refuse_chance(self) -> None:
         """Ends the call, which looks at a number that was drawn at random."""
-        self._recorder.refuse(FaultKind.UNKNOWN, "its host code looks at numbers that it draws at random")
+        self._recorder.refuse(FaultKind.UNKNOWN, "its host code reads numbers that it draws at random")
 
     def _is_known(self, tensor: DeviceTensor) -> bool:
         """Returns True where the host knows the elements, which it made from sizes alone."""
@@ -141,7 +141,7 @@ class Operators:
         view = _is_view(function)
         if view:
             for tensor in _device_tensors(args):
-                buffer_of(tensor)  # whoever writes to one of both writes to both
+                buffer_of(tensor)  # writing to one of them writes to both
         here = {**_unpinned(kwargs), **({"device": "cpu"} if device is not None else {})}
         got = function(*tree_map(_host, args), **tree_map(_host, here))
         if not isinstance(got, (torch.Tensor, list, tuple)) or (device is not None and device.type == "cpu"):
@@ -285,7 +285,7 @@ class Operators:
         return None
 
     def _computed(self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Anything else the library computes; what it changes in place gets the result of its other form."""
+        """Computes any other operator of the library; in-place ones get the result of their other form."""
         if any(a.alias_info and a.alias_info.is_write for a in function._schema.arguments):
             plain = getattr(getattr(torch.ops.aten, name.rstrip("_"), None), function._overloadname, None)
             if not name.endswith("_") or plain is None:

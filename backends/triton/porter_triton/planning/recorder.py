@@ -17,7 +17,7 @@ from porter.simt.job import FaultKind
 from porter.worker.torch_types import DTYPES
 from porter_triton.records import Ended, KernelText, Recorded
 
-_MOST_STEPS = 5_000  # of a call: more launches than that nobody makes for speed
+_MOST_STEPS = 5_000  # of a call: no fast candidate makes more launches
 _FLOATS = frozenset(dtype.value for dtype in DType if dtype.is_float)
 Ask = Callable[[Recorded], tuple[Number, ...]]
 

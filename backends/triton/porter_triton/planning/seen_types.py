@@ -35,5 +35,5 @@ class Type(type, metaclass=_Asked):
 
 
 def builtins_seen() -> Mapping[str, object]:
-    """Python's builtins as host code has them."""
+    """Returns Python's builtins as host code has them."""
     return {**vars(builtins), "type": Type}

@@ -29,11 +29,11 @@ class Event:
         _Given.recorder.step(Record(self._number, _Given.recorder.stream if stream is None else stream.cuda_stream))
 
     def wait(self, stream: Stream | None = None) -> None:
-        """`stream` goes on when that is done."""
+        """Lets `stream` go on when that is done."""
         _Given.recorder.step(Await(self._number, _Given.recorder.stream if stream is None else stream.cuda_stream))
 
     def synchronize(self) -> None:
-        """The host waits for what it stands for."""
+        """Lets the host wait for the work."""
         _Given.recorder.step(Synchronise(self._number))
 
     def query(self) -> bool:
@@ -79,7 +79,7 @@ class Stream:
         return made
 
     def synchronize(self) -> None:
-        """The host waits for it."""
+        """Lets the host wait for it."""
         self.record_event().synchronize()
 
     def query(self) -> bool:
@@ -119,7 +119,7 @@ class Streams:
         return Stream.numbered(self._recorder.stream)
 
     def synchronise(self, *_: Any, **__: Any) -> None:
-        """The host waits for all of them."""
+        """Lets the host wait for all of them."""
         self._recorder.step(Synchronise())
 
     def choose(self, stream: Stream) -> None:

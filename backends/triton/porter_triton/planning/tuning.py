@@ -24,7 +24,7 @@ class Tuning:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._numbers: dict[int, int] = {}  # of autotuners, in the order in which they are used
-        self._kept: list[Autotuner] = []  # alive, so that no other object gets their identity
+        self._kept: list[Autotuner] = []  # kept alive, so that no other object gets their identity
         self._pruned: dict[_Key, Sequence[Config]] = {}
 
     def run(self, tuner: Autotuner, args: tuple[object, ...], named: dict[str, object]) -> object:

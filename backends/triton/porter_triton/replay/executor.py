@@ -43,7 +43,7 @@ class Executor:
         self.results: list[TensorValue] = []
 
     def carry_out(self, asked: ReplayRequest) -> None:
-        """The steps asked for; `numbers` are those of a `Read` at their end, `results` those of a `Return`."""
+        """Carries out the steps; `numbers` are those of a `Read` at their end, `results` those of a `Return`."""
         if asked.begins:
             # A kernel that takes fresh memory for a number it knows is found by another number there.
             self._memory = Memory(asked.poison, None if asked.schedule is Schedule.FORWARD else POISONS[1])

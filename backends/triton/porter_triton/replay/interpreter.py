@@ -92,7 +92,7 @@ class Interpreter:
         self.observation.note(kind, message)
 
     def _patch_language(self) -> None:
-        """Triton patches its language at each call of each function, which takes milliseconds: once is enough."""
+        """Patches Triton's language once: Triton does so at each call of each function, which takes milliseconds."""
         triton_interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
         triton_interpreter._patch_lang = lambda _function: triton_interpreter._LangPatchScope()
         tl.range = tl.core.range = compiled_range
@@ -108,7 +108,7 @@ class Interpreter:
         InterpretedFunction.__call__ = call
 
     def _patch_rewriting(self) -> None:
-        """Triton reads the texts of kernels again to interpret them: then their branches are marked."""
+        """Marks branches when Triton reads the texts of kernels again to interpret them."""
         transform = FunctionRewriter._transform_ast
 
         def marked(rewriter: FunctionRewriter, source: str) -> ast.AST:

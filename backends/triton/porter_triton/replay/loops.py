@@ -11,7 +11,7 @@ from typing import SupportsIndex, cast
 
 import triton.language as tl
 
-_CONSTANT_BITS = 32  # of a number that is no tensor
+_CONSTANT_BITS = 32  # of a plain number
 
 
 def compiled_range(first: object, second: object = None, step: object = 1, **_hints: object) -> range:
@@ -21,7 +21,7 @@ def compiled_range(first: object, second: object = None, step: object = 1, **_hi
     bits = max(map(_bits, (start, end, by)))
     counted = _signed(by, bits)
     if isinstance(by, tl.tensor) and counted <= 0:
-        raise ValueError(f"the step of a loop is {counted} when it runs: compiled, the loop has no end")
+        raise ValueError(f"the step of a loop is {counted} when it runs: once compiled, the loop would not end")
     return range(_signed(start, bits), _signed(end, bits), counted)
 
 

@@ -29,24 +29,24 @@ class Memory:
         self._buffers: dict[int, _Bytes] = {}
 
     def allocate(self, buffer: int, size_bytes: int, *, is_scratch: bool = False) -> None:
-        """New memory; scratch is what no result lies in."""
+        """Makes new memory; scratch is memory in which no result lies."""
         poison = self._poison_of_scratch if is_scratch else self._poison
         room = np.full(size_bytes + _ALIGNMENT, poison, np.uint8)
         begin = -room.ctypes.data % _ALIGNMENT
         self._buffers[buffer] = room[begin : begin + size_bytes]
 
     def write(self, buffer: int, content: bytes | _Bytes) -> None:
-        """New memory that holds `content`."""
+        """Makes new memory that holds `content`."""
         raw = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
         self.allocate(buffer, raw.size)
         self._buffers[buffer][:] = raw
 
     def constant(self, buffer: int, content: str) -> None:
-        """New memory that holds what `content` is in base 64."""
+        """Makes new memory that holds `content`, given in base 64."""
         self.write(buffer, base64.b64decode(content))
 
     def keep(self, tensor: torch.Tensor, view: TensorView) -> None:
-        """New memory that holds the elements of `tensor`, row by row, as `view` says."""
+        """Makes new memory that holds the elements of `tensor`, row by row, as `view` says."""
         dense = tensor.to(TORCH_TYPES[DType(view.dtype)]).expand(view.shape).contiguous().reshape(-1)
         raw = dense.view(torch.uint8).numpy() if dense.numel() else np.zeros(0, np.uint8)
         self.write(view.buffer, raw.copy())

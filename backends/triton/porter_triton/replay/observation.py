@@ -28,7 +28,7 @@ class Observation:
     messages: dict[tuple[FaultKind, str, str, int], str] = field(default_factory=dict)
 
     def note(self, kind: FaultKind, message: str, line: int = 0) -> None:
-        """A fault at `line` of the module, else at that which runs; the first of a line speaks for the others."""
+        """Notes a fault at `line` of the module, else at the running line; the first of a line speaks for others."""
         file, at = ("", line) if line else self.place_in(sys._getframe())
         key = (kind, self.kernel, file, at)
         self.messages.setdefault(key, message)
@@ -40,7 +40,7 @@ class Observation:
             yield Fault(kind, file, line, kernel, message, self.counts[kind, kernel, file, line])
 
     def place_in(self, frame: FrameType | None) -> tuple[str, int]:
-        """The file's name and the line of a kernel that `frame` or the innermost caller of it is at; 0 for none."""
+        """Returns file name and line of a kernel that `frame` or its innermost caller is at; 0 for none."""
         while frame is not None:
             if frame.f_code.co_filename.startswith(self.folder):
                 return Path(frame.f_code.co_filename).name, frame.f_lineno

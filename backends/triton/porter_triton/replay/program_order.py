@@ -29,17 +29,17 @@ class ProgramOrder:
         return len(self._programs) - 1
 
     def begin_program(self, program: int) -> None:
-        """A program begins, which knows nothing of others."""
+        """Begins a program, which knows nothing of others."""
         self.program = program
         self._heard, self._known = [], []
         self._pass()
 
     def leave(self) -> None:
-        """The program that runs waits."""
+        """Notes that the running program waits."""
         self._left[self.program] = self._heard, self._known
 
     def resume(self, program: int) -> None:
-        """A program that waited goes on."""
+        """Lets a program that waited go on."""
         self.program = program
         self._heard, self._known = self._left[program]
         self._pass()
@@ -57,7 +57,7 @@ class ProgramOrder:
         told[self.program] = self.moment
 
     def hear(self, place: int) -> None:
-        """The program asks at `place`."""
+        """Notes that the program asks at `place`."""
         if place in self._places:
             self._heard.append(self._places[place])
 

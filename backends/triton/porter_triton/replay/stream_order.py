@@ -57,7 +57,7 @@ class StreamOrder:
         self._is_needed = self._is_needed or any(getattr(s, "stream", MAIN_STREAM) != MAIN_STREAM for s in steps)
 
     def follow(self, step: Step) -> None:
-        """A step that is no launch."""
+        """Follows a step that is not a launch."""
         self._ordering.broken_by(step)
 
     def raced_by(self, step: Launch, kernel: str, regions: Mapping[int, Region]) -> Iterator[str]:

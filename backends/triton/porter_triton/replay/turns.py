@@ -55,7 +55,7 @@ class Turns:
         threading.Thread(target=context.run, args=(self._run, program), daemon=True).start()
         self._let(program)
         if program.is_over:
-            self._go_round()  # whoever waited for it is done, too, before others begin
+            self._go_round()  # programs that waited for it finish before others begin
         else:
             self._waiting.append(program)
 
@@ -83,7 +83,7 @@ class Turns:
             self._let(program)
 
     def asked(self, question: object) -> None:
-        """The program that runs has an answer; it waits where it has had the same one last."""
+        """Notes an answer to the running program; it waits where it has had the same one last."""
         program = self._running
         if program is None:
             return
@@ -98,7 +98,7 @@ class Turns:
                 raise _Abandoned
 
     def did(self) -> None:
-        """The program that runs stored something: it does not wait."""
+        """Notes that the running program stored something: it does not wait."""
         if self._running is not None:
             self._running.asked, self._running.is_fruitless = None, False
 

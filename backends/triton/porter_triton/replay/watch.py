@@ -44,7 +44,7 @@ class Region:
 
     @classmethod
     def of(cls, name: str, start: int, end: int, item: int) -> Region:
-        """A region nobody has touched."""
+        """Returns a region that nobody has touched."""
         count = -(-(end - start) // item)
         reads, writes, moments = (np.zeros(count, np.int64) for _ in range(3))
         return cls(name, start, end, item, reads, writes, moments)
@@ -80,14 +80,14 @@ class Watch:
         self._begun = 0
 
     def begin_launch(self, regions: Iterable[Region]) -> None:
-        """A kernel starts that may touch `regions` and nothing else."""
+        """Begins a kernel that may only touch `regions`."""
         self._regions = tuple(sorted(regions, key=lambda region: region.start))
         self._order = ProgramOrder()
         self._begun = 0
         self._launch_begin = self._last_epoch + 1
 
     def begin_program(self) -> None:
-        """The next program of the grid starts."""
+        """Begins the next program of the grid."""
         self._order.begin_program(self._begun)
         self._begun += 1
         self.barrier()
@@ -104,7 +104,7 @@ class Watch:
         return resume
 
     def barrier(self) -> None:
-        """All lanes of the program have come this far."""
+        """Notes that all lanes of the program have come this far."""
         self._last_epoch += 1
         self._epoch = self._last_epoch
         number = self._epoch - self._launch_begin
@@ -113,7 +113,7 @@ class Watch:
         self._programs[number] = self._order.program
 
     def synchronise(self) -> None:
-        """The program does what the outcome of an atomic operation says: from here on it may know of others."""
+        """Notes that the program acts on the outcome of an atomic operation: it may know of others from here on."""
         self._order.listen()
 
     def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
@@ -226,7 +226,7 @@ class Watch:
         return np.asarray((at >= 0) & (pointers <= room) & (ends[at.clip(0)] >= size))
 
     def _describe(self, what: str, address: int, size: int) -> str:
-        """`load of 4 bytes at element 37 of 'x', which has 32`: of the nearest region."""
+        """Returns `load of 4 bytes at element 37 of 'x', which has 32`: for the nearest region."""
         if not self._regions:
             return f"{what} of {size} bytes, but the kernel was given no tensor"
         nearest = min(self._regions, key=lambda r: r.start - address if address < r.start else address - r.end)

@@ -85,7 +85,7 @@ class _Server:
         self._executor = Executor(self._interpreter, KernelFunctions(folder))
 
     def answer(self, asked: ReplayRequest) -> tuple[bytes, bytes]:
-        """Returns what was read or what came of the call, and the signatures of its launches."""
+        """Returns the numbers read or the result of the call, and the signatures of its launches."""
         if asked.begins:
             self._interpreter.observation = Observation(str(self._folder), asked.schedule, asked.seed)
             self._interpreter.marks.forget()

@@ -19,7 +19,7 @@ _USUAL_ENTRIES = ("forward", "ModelNew")
 
 
 def lint(files: Iterable[PortedFile], original: OwnCode) -> Iterator[Finding]:
-    """The rules that `files` break, each once a line, in order. A text that is not Python breaks none.
+    """Yields the rules that `files` break, each once a line, in order. A text that is not Python breaks none.
 
     `original` is the candidate's original, whose own host code says what else it may do.
     """

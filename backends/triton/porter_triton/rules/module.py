@@ -54,7 +54,7 @@ class Module:
         return () if place is None else self.nodes[place]
 
     def _without(self, left_out: Iterable[ast.AST], among: Iterable[ast.AST]) -> tuple[ast.AST, ...]:
-        """Returns the nodes `among` which are none of those that are left out, nor parts of one."""
+        """Returns the nodes `among` that are neither left out nor parts of a node that is."""
         gone = {id(inner) for node in left_out for inner in self.within(node)}
         return tuple(node for node in among if id(node) not in gone)
 
@@ -128,7 +128,7 @@ class Module:
         return frozenset(defined | first | made)
 
     def dotted(self, node: ast.AST) -> str:
-        """`torch.nn.functional.relu` for `F.relu`; empty for what does not begin with an imported name."""
+        """Returns `torch.nn.functional.relu` for `F.relu`; empty unless it begins with an imported name."""
         return _dotted(node, self.names)
 
     @cached_property
@@ -223,7 +223,7 @@ def _mentioned(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _is_main_guard(node: ast.stmt) -> bool:
-    """`if __name__ == "__main__":` without an `else`."""
+    """Returns whether it is `if __name__ == "__main__":` without an `else`."""
     if not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
         return False
     sides = [node.test.left, *node.test.comparators]

@@ -66,7 +66,7 @@ def _operator(node: ast.AST, given: set[str], module: Module) -> str:
 
 
 def _not_of_launchers(asked: Asked) -> Iterator[Broken]:
-    """Returns names of other modules, attributes and builtins that host code for launching kernels does not need."""
+    """Yields names of other modules, attributes and builtins that host code for launching kernels does not need."""
     module = asked.module
     inner = {id(node.value) for node in module.host if isinstance(node, ast.Attribute)}
     inner |= {id(node.args[0]) for node in module.host if isinstance(node, ast.Call) and _names_attribute(node)}
@@ -186,7 +186,7 @@ def _is_place(node: ast.AST, module: Module) -> bool:
 
 
 def _by_name(node: ast.Call, asked: Asked) -> Iterator[Broken]:
-    """`getattr` and its like: the name is a constant, and as good as one that is written out."""
+    """Yields uses of `getattr` and the like: a constant name counts as one that is written out."""
     if not isinstance(node.func, ast.Name) or node.func.id not in _BY_NAME or node.func.id in asked.module.bound:
         return
     named = node.args[1] if len(node.args) > 1 else None

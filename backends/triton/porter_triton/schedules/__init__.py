@@ -17,7 +17,7 @@ from porter_triton.schedules.widths import widths
 
 
 def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
-    """The knobs of the first file: widths and rows of tiles, then what launches, loops and accesses are told."""
+    """Returns the knobs of the first file: widths and rows of tiles, then options of launches, loops and accesses."""
     module = ModuleText.of(files[0].text)
     if module is None:
         return ()
@@ -25,7 +25,7 @@ def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
 
 
 def tuned(files: tuple[PortedFile, ...], point: Point, target: Target) -> tuple[PortedFile, ...] | None:
-    """`files` as `point` says; None where the first has no such knob, or a tile is too small for so many warps."""
+    """Returns `files` as `point` says; None without such a knob, or if a tile is too small for so many warps."""
     wanted = turned(point)
     text: str | None = files[0].text
     # Whether warps suit a tile depends on its size, which so is turned first.

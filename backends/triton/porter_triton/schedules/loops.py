@@ -17,7 +17,7 @@ _VALUES = {STAGES: (1, 2, 3, 4), UNROLL: (2, 4, 8)}
 
 
 def loops(module: ModuleText) -> Iterator[EditedKnob]:
-    """Returns, for each kernel with innermost `range` loops that load, a knob for the stages and one for unrolling."""
+    """Yields, for each kernel with innermost `range` loops that load, a knob for the stages and one for unrolling."""
     for family, names in module.families.items() if module.language else ():
         found = [call for name in names for call in _ranges(module.jitted[name])]
         for option, values in _VALUES.items() if found else ():

@@ -15,7 +15,7 @@ _DEEPEST = 40  # names followed to the tensor they point into
 
 
 def streams(module: ModuleText) -> Iterator[EditedKnob]:
-    """Returns knobs for each tensor of each kernel: for its loads, and for its stores."""
+    """Yields knobs for each tensor of each kernel: for its loads, and for its stores."""
     for family, names in module.families.items():
         for kind, offered in (("load", (_FIRST, _LAST)), ("store", (_FIRST,))):
             found: dict[str, list[list[ast.Call]]] = {}

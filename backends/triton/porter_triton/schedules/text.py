@@ -88,11 +88,11 @@ class ModuleText:
         return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
     def replaced(self, node: ast.expr, text: str) -> Edit:
-        """`text` in the place of `node`."""
+        """Puts `text` in the place of `node`."""
         return Edit(self.start(node), self.end(node), text)
 
     def with_keywords(self, call: ast.Call, keywords: Mapping[str, str]) -> Iterator[Edit]:
-        """`call` with `keywords`, in the place of those it has by these names."""
+        """Yields `call` with `keywords`, which replace those of these names."""
         own = {k.arg: k.value for k in call.keywords if k.arg}
         yield from (self.replaced(own[name], text) for name, text in keywords.items() if name in own)
         if added := ", ".join(f"{name}={text}" for name, text in keywords.items() if name not in own):
@@ -123,7 +123,7 @@ class ModuleText:
 
 
 def last_name(node: ast.expr) -> str:
-    """`jit` of `@triton.jit`, `@jit` and `@triton.jit(...)`."""
+    """Returns `jit` of `@triton.jit`, `@jit` and `@triton.jit(...)`."""
     match node:
         case ast.Call(func=function):
             return last_name(function)

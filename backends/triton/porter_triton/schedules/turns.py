@@ -84,7 +84,7 @@ def _extent(node: ast.expr) -> ast.expr | None:
 
 
 def _step(module: ModuleText, column: ast.expr, loop: ast.For) -> ast.expr | None:
-    """The number in the loop's step that says how many steps of the `column` it takes; None where that is not told."""
+    """Returns the number in the loop's step that counts steps of the `column`; None where it is not known."""
     match loop.iter:
         case ast.Call(func=function, args=[_, _, step]) if last_name(function) == "range":
             extent, first = _extent(_first(column)), _first(step)

@@ -74,7 +74,7 @@ def _tensor(p: Printer, array: BlockArray, wanted: str) -> Tensor:
 
 
 def load(p: Printer, op: Op, place: Place) -> None:
-    """Returns the element at an index: one a thread, or one for all."""
+    """Prints the element at an index: one a thread, or one for all."""
     made = _loaded(p, place)
     if made.is_atom and p.arrays.is_stored_later(op, place.array):
         p.values[op.result] = p.named(made, op.result.name or "value")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def branch(p: Printer, op: Op) -> None:
-    """An `if`."""
+    """Prints an `if`."""
     if p.uniformity.diverges(op):
         _masked(p, op)
     else:
@@ -62,7 +62,7 @@ def _masked(p: Printer, op: Op) -> None:
         with p.under(mask):
             results.append(p.block(region))
         if is_first and mask.lanes is not None and not mask.is_single:
-            chosen = mask.lanes  # which the accesses need, too; what other threads have matters to nobody
+            chosen = mask.lanes  # which the accesses need, too; the values of other threads do not matter
     for number, (result, one, other) in enumerate(zip(op.results, *results, strict=True)):
         sides = [(yes.ops[-1].operands[number], one), (no.ops[-1].operands[number], other)]
         filled = [held for value, held in sides if value in p.filled]

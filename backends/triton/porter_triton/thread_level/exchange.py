@@ -32,7 +32,7 @@ def barrier(p: Printer, op: Op) -> None:
 
 
 def shuffle(p: Printer, op: Op) -> None:
-    """Returns another lane's value."""
+    """Prints another lane's value."""
     value, lane = (p.value(operand) for operand in op.operands[:2])
     if not value.varying:
         p.hold(op, value)
@@ -51,7 +51,7 @@ def shuffle(p: Printer, op: Op) -> None:
 
 
 def vote(p: Printer, op: Op) -> None:
-    """Returns the vote of the lanes of each warp."""
+    """Prints the vote of the lanes of each warp."""
     mode = str(op.attribute("mode"))
     says = p.spread(settled(p.value(op.operands[0])))
     active = _active(p, op.operands[1])
@@ -60,7 +60,7 @@ def vote(p: Printer, op: Op) -> None:
 
 
 def match(p: Printer, op: Op) -> None:
-    """Returns which lanes of each warp hold the same number."""
+    """Prints which lanes of each warp hold the same number."""
     held, active = p.spread(settled(p.value(op.operands[0]))), _active(p, op.operands[1])
     p.hold(op, combined(f"{p.helper('warp_match')}({held.text}, {active.text})", Scalar.U32, held, active))
 

@@ -37,7 +37,7 @@ _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=
 
 
 def counted(p: Printer, op: Op) -> None:
-    """A `for`."""
+    """Prints a `for`."""
     direction = _direction(p, op)
     if direction > 0 and not p.uniformity.diverges(op) and (found := tiles.tile_of(p, op)) is not None:
         tiles.together(p, op, *found, _limits(p, op))

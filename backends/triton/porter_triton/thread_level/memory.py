@@ -72,7 +72,7 @@ def _array(p: Printer, op: Op) -> None:
 
 
 def _dynamic_shared(p: Printer, op: Op) -> None:
-    """The shared memory that the launch gives a block."""
+    """Prints the shared memory that the launch gives a block."""
     type_ = op.result.type
     assert isinstance(type_, Pointer)
     name = symbol(op.result.name) or "shared"
@@ -96,12 +96,12 @@ def _scratch(p: Printer, op: Op, type_: Pointer, elements: int, size: str) -> Ex
 
 
 def reserved(p: Printer, op: Op) -> None:
-    """Memory that the text begins with."""
+    """Prints the memory that the text begins with."""
     assert op.result in p.values
 
 
 def offset(p: Printer, op: Op) -> None:
-    """A pointer so many elements further on."""
+    """Prints a pointer that many elements further on."""
     p.hold(op, _moved(p, op))
 
 
@@ -336,7 +336,7 @@ def _harmless(p: Printer, op: Op) -> Expression:
 
 
 def distance(p: Printer, op: Op) -> None:
-    """Returns by how many elements one pointer lies behind another."""
+    """Prints by how many elements one pointer lies behind another."""
     pointer = op.operands[0].type
     assert isinstance(pointer, Pointer)
     left, right = (p.value(operand).within(Level.ATOM) for operand in op.operands)

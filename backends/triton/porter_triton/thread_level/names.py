@@ -27,7 +27,7 @@ class Names:
         name, number = stem, 1
         while name in self._open or self._kinds.get(name, kind) != kind:
             number += 1
-            name = f"{wanted}_{number}"  # which is no word of Python's, for it has a number
+            name = f"{wanted}_{number}"  # never a keyword of Python, because of the number
         self._open.add(name)
         self._kinds[name] = kind
         self._scopes[-1].append(name)
@@ -44,9 +44,9 @@ class Names:
         return name in self._open or name in self._kinds
 
     def enter(self) -> None:
-        """A scope begins."""
+        """Begins a scope."""
         self._scopes.append([])
 
     def leave(self) -> None:
-        """The innermost scope ends."""
+        """Ends the innermost scope."""
         self._open.difference_update(self._scopes.pop())

@@ -236,7 +236,7 @@ class Printer:
         return self.assign(name, value, acts=acts)
 
     def atom(self, value: Expression, wanted: str) -> Expression:
-        """Returns a value as what may be repeated, which is a variable where it is none yet."""
+        """Returns a value in a form that may be repeated, a variable if it is not one yet."""
         return value if value.is_atom else self.named(value, wanted)
 
     @contextmanager

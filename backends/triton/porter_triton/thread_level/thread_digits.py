@@ -29,7 +29,7 @@ class ThreadDigits:
     _found: dict[Value, Affine | None] = field(default_factory=dict)
 
     def of(self, value: Value) -> Affine | None:
-        """Returns an integer as a sum of digits; None where it is none."""
+        """Returns an integer as a sum of digits; None where it is not one."""
         if value not in self._found:
             self._found[value] = self._told(value)
         return self._found[value]

@@ -118,7 +118,7 @@ def _as_number(b: Builder, found: RValue, line: int) -> Number:
     if isinstance(found, Fields):
         found = calls.converted_struct(b, found)
     if not isinstance(found, Number):
-        raise b.problem("a number is needed, and this is none", line)
+        raise b.problem("a number is needed here", line)
     return found
 
 

@@ -249,7 +249,7 @@ def _atomic(b: Builder, plain: str, node: Call) -> RValue | None:
 def _atomic_parts(b: Builder, kind: str, target: Memory, type_: Record, value: RValue) -> RValue:
     """On a vector: CUDA's are atomic for each of its numbers, not for all of them together."""
     if not isinstance(value, Fields) or len(value.parts) != len(type_.fields):
-        raise b.problem("an atomic operation on a vector and what is none")
+        raise b.problem("an atomic operation on a vector and something else")
     found = []
     for number, (name, element) in enumerate(type_.fields):
         assert isinstance(element, Scalar)

@@ -329,7 +329,7 @@ def declared(b: Builder, name: TypeName, extents: Sequence[Expression | None], l
 def number_of(b: Builder, value: object, line: int) -> Number:
     """Returns a value that has to be a number or a pointer."""
     if not isinstance(value, Number):
-        raise b.problem("a number is needed, and this is none", line)
+        raise b.problem("a number is needed here", line)
     return value
 
 
