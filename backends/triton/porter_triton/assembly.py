@@ -1,4 +1,4 @@
-"""A launch of a plan compiled to assembly, with what a program of it takes of a multiprocessor."""
+"""Compiles a launch of a plan to assembly, and finds what a program of it takes of a multiprocessor."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ class Calls:
         return Call(plan, self._without_outputs(function, job, finished.run))
 
     def _without_outputs(self, function: Function, job: Job, run: Run) -> Run:
-        """Returns the run less what is said of arguments that are for results, where the same may stand as before."""
+        """Returns the run without remarks on arguments for results, which may hold the same as before."""
         history = self._histories[function.name]
         history.note_arguments(job, run)
         excused = {PUT_BACK.format(number) for number in history.changed}

@@ -1,7 +1,7 @@
 """Carries out plans on the device, in the process that holds it: it only has the text of the candidate's kernels.
 
 The process imports this by name (`porter.native.requests.PlanEntry`). Everything is launched on the current stream, in
-the order of the plan: what a candidate puts on several streams runs one behind the other.
+the order of the plan: work that a candidate puts on several streams runs one after the other.
 """
 
 from __future__ import annotations

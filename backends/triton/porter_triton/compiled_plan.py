@@ -36,7 +36,7 @@ _NOTHING = Run(False, 1, (), (), (), (), (), (), "", "", 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A kernel as it is launched: what a program of it has of its multiprocessor, and its code.
+    """A kernel as it is launched: its code, and a program's part of a multiprocessor.
 
     `local_bytes` of a thread lie in memory, since its registers do not hold them.
     """

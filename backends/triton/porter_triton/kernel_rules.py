@@ -1,7 +1,7 @@
 """Checks the text of a kernel against a positive list of syntax, names and attributes.
 
-In Triton's interpreter, and while it is compiled, the text is Python once more; so whatever could lead anywhere else
-has no place in it. The list comes from Triton's language itself (`language.py`), not from known misuse.
+In Triton's interpreter, and while it is compiled, the text is Python once more; so it may hold nothing that could lead
+anywhere else. The list comes from Triton's language itself (`language.py`), not from known misuse.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SYNTAX = (
 
 
 class KernelRefusedError(Exception):
-    """A kernel's text holds what has no place there; `line` is one of the candidate's file."""
+    """A kernel's text holds something that it may not; `line` is one of the candidate's file."""
 
     def __init__(self, message: str, kernel: KernelText, line: int = 0) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class _Check:
         self._local = frozenset(bound_in(function))
 
     def broken(self) -> Iterator[tuple[ast.AST, str]]:
-        """Yields each place with what it says that it may not."""
+        """Yields each place with the reason why it may not be there."""
         for name in self._bindings:
             if not name.isidentifier() or name.startswith("__") or name in self._local:
                 yield self._function, f"has a binding for {name!r}"
@@ -103,7 +103,7 @@ class _Check:
 
 
 def _unlisted(binding: Binding) -> Iterator[str]:
-    """Yields what has no place in a kernel."""
+    """Yields names that a kernel may not use."""
     match binding:
         case Foreign(what):
             yield what

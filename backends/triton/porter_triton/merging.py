@@ -26,7 +26,7 @@ _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "trito
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A kernel as it is printed alone, what it is printed from, and its template's parameters that are integers."""
+    """A kernel printed alone, the function it is printed from, and the integers among its template's parameters."""
 
     kernel: LoweredKernel
     prepared: PreparedKernel

@@ -93,7 +93,7 @@ class InterpretedPort:
 
     @property
     def fidelity(self) -> Fidelity:
-        """Executed, but not by what it is for."""
+        """The fidelity: executed, but not by the device it is for."""
         return Fidelity.EMULATED
 
     @property
@@ -155,7 +155,7 @@ class InterpretedPort:
 
     @cached_property
     def _is_untouched(self) -> bool:
-        """Returns whether the module is as porter writes it: what a user made of it has only the launchers it has."""
+        """Returns whether the module is as porter wrote it: a user's module only has the launchers in its text."""
         return self._lowered.port.files[0].text == self.file.text
 
     @cached_property

@@ -44,7 +44,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Something that has no place in a kernel; `what` describes it."""
+    """Something that a kernel may not hold; `what` describes it."""
 
     what: str
 
@@ -88,7 +88,7 @@ class Arguments(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """The facts that host code is told of its device; memory is in bytes."""
+    """The facts about its device that host code gets; memory is in bytes."""
 
     name: str
     capability: tuple[int, int]

@@ -1,4 +1,4 @@
-"""PyTorch's packed accessors in launchers: what a kernel reads of a tensor besides its elements are numbers."""
+"""Translates PyTorch's packed accessors in launchers: a kernel gets numbers besides a tensor's elements."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def _field(cx: Context, field: Variable, given: Code) -> Code:
 
 
 def left_out(cx: Context, field: Variable) -> Code:
-    """Returns what a field begins with that a list does not reach: what it is declared with, else 0."""
+    """Returns the initial value of a field that a list does not reach: the declared one, else 0."""
     if field.value is not None:
         return expressions.initial(cx, field)
     if field.extents:

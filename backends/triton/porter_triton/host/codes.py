@@ -1,4 +1,4 @@
-"""A piece of Python for an expression of host code: its text, what it is, and what is known of its value."""
+"""Defines a piece of Python for an expression of host code: its text, its kind, and what is known of its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Template parameters told from arguments, and which of the patterns that fit them is the most specialised."""
+"""Finds template parameters from arguments, and the most specialised of the patterns that fit them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def matched(
 ) -> bool:
     """Returns whether `pattern` is `given` for some values of the parameters `open_`, which are put into `bound`.
 
-    `fixed` says what a pattern without such parameters means. A parameter that is told twice must be told the same.
+    `fixed` says what a pattern without such parameters means. A parameter that is found twice must be the same.
     """
     if isinstance(pattern, TypeName) and pattern.pointers and names_in(pattern) & open_:
         for _ in range(pattern.pointers):

@@ -181,5 +181,5 @@ def keywords(options: Code) -> list[str]:
 
 
 def options_of(dtype: Code = NONE, device: Code = NONE) -> Code:
-    """Options with what is known."""
+    """Returns options with the known parts."""
     return Code("", Kind.OPTIONS, parts=(dtype, device))

@@ -137,7 +137,7 @@ def _device_memory(cx: Context, pointer: TypeName, bytes_: Expression, line: int
 
 
 def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:
-    """Returns how many elements of what `pointer` points to are `size` bytes."""
+    """Returns how many elements behind `pointer` are `size` bytes."""
     item = TypeName(pointer.name, pointer.arguments)
     rest = _without_size(cx, size, item)
     if rest is not None:

@@ -60,7 +60,7 @@ _PRINTS = ("printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush")
 
 
 def block(cx: Context, node: Block, value: Expression | None = None) -> Code:
-    """Emits the statements of a block in a scope of its own; what stands behind a `return` never runs.
+    """Emits the statements of a block in a scope of its own; code behind a `return` never runs.
 
     Returns `value` as it is behind them, under a name unless it is a constant; success where there is none.
     """

@@ -79,7 +79,7 @@ def _overwritten(following: list[Line | Suite], name: str) -> bool:
 
 
 def _continues(body: list[Line | Suite], index: int) -> bool:
-    """Returns whether an `elif` or `else` with something in it hangs on the empty suite at `index`."""
+    """Returns whether the empty suite at `index` has an `elif` or `else` that is not empty."""
     if body[index].__class__ is Suite and isinstance(s := body[index], Suite) and s.head == "else:":
         return False
     following = body[index + 1] if index + 1 < len(body) else None

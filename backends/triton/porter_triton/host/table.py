@@ -83,7 +83,7 @@ def _rules(raw: Mapping[str, Mapping[str, str]]) -> Mapping[str, Rule]:
 
 
 def _kinds(raw: Mapping[str, str]) -> Mapping[str, Kind]:
-    """Returns the kind of what each function gives, by its name."""
+    """Returns the kind of each function's result, by name."""
     return {name: Kind(gives) for gives, names in raw.items() for name in names.split()}
 
 

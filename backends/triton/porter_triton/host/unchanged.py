@@ -24,7 +24,7 @@ def keeps_value(unit: Unit, variable: Variable) -> bool:
 
 
 def _may_change(unit: Unit, function: FunctionTree, name: str) -> bool:
-    """Returns whether `function` sets a variable `name`, or hands it to what may, by reference or unread."""
+    """Returns whether `function` sets a variable `name`, or passes it to code that may, by reference or unread."""
     if assigned_with_calls(unit, function.body)[name]:
         return True
     return any(name in handed for node in walk(function.body) for handed in _handed_on(unit, node))

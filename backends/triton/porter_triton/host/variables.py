@@ -89,7 +89,7 @@ def _length(cx: Context, array: Variable) -> int:
 
 
 def _elements(cx: Context, name: str, array: Variable) -> Code:
-    """Returns an array of numbers without values, as a list: what is read before it is set raises."""
+    """Returns an array of numbers without values, as a list: reading an element before it is set raises."""
     extents, kind = records.extents(cx, array), kind_of(cx, array.type)
     if len(extents) > 1 or kind not in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER):
         raise Refusal(array.line, f"the array '{array.name}' is not initialised")

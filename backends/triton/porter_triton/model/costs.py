@@ -1,7 +1,7 @@
 """Gives the cost of an instruction to a warp: slots of its scheduler, and cycles until the result is there.
 
-Slots are those of a scheduler that issues one instruction of 32 lanes a cycle; what the device does in several
-instructions, or with a quarter of the lanes at once, has several. Latencies are those that microbenchmarks of Hopper
+Slots are those of a scheduler that issues one instruction of 32 lanes a cycle; work that the device does in several
+instructions, or with a quarter of the lanes at once, takes several. Latencies are those that microbenchmarks of Hopper
 found (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", 2024: shared
 29, L1 41, L2 about 260, device memory about 650 cycles), rounded.
 """

@@ -94,7 +94,7 @@ class Launches:
         return _NotCompiled(self._recorder)
 
     def _options(self, options: Mapping[str, object]) -> Iterator[tuple[str, Scalar]]:
-        """Yields what the compiler is told; raises what Triton raises for what it does not know."""
+        """Yields the compiler's options; raises what Triton raises for unknown ones."""
         for name, value in sorted(options.items()):
             if value is None or name in _WITHOUT_EFFECT:
                 continue

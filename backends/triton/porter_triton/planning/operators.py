@@ -39,7 +39,7 @@ _DRAWN = "drawn at random"
 
 
 class Operators:
-    """Carries out operators for `recorder`: what lies on the host alone runs as it is."""
+    """Carries out operators for `recorder`: operators on the host alone run as they are."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -271,7 +271,7 @@ class Operators:
         return type(shaped)(DeviceTensor(one, buffer_of(source)) for one in shaped)
 
     def _registered(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Returns an operator that the module registered itself: what it is made of is recorded."""
+        """Runs an operator that the module registered itself: its parts are recorded."""
         if (own := OPDEFS.get(function._schema.name)) is not None:
             return own._init_fn(*args, **kwargs)
         for key in ("CUDA", "CompositeExplicitAutograd", "CompositeImplicitAutograd"):

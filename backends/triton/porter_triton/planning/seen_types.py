@@ -12,7 +12,7 @@ from porter_triton.planning.device_tensor import DeviceTensor
 
 
 class _Asked(type):
-    """Answers what `type` is asked: what type one thing has, and whether something is a type."""
+    """Answers calls of `type`: gives the type of one thing, and tells whether something is a type."""
 
     def __call__(cls, *given: Any, **named: Any) -> Any:
         if len(given) != 1 or named:

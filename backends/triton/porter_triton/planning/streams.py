@@ -19,7 +19,7 @@ class _Given:
 
 
 class Event:
-    """As `torch.cuda.Event`; what passes between two is another time in every call."""
+    """Stands for `torch.cuda.Event`; the time between two differs in every call."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self._number = _Given.recorder.new_event()

@@ -1,4 +1,4 @@
-"""Marks the values in a kernel that came of the outcome of an atomic operation.
+"""Marks the values in a kernel that depend on the outcome of an atomic operation.
 
 A program knows of others only by what atomic operations return. One that does not ask is in no order with them.
 """

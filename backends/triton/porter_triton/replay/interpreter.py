@@ -58,7 +58,7 @@ _POISON = 0xFF  # what a lane outside the mask of a load has, where the kernel d
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A launch of a plan: the kernel's name and key, its grid, what the compiler is told, the line of the host code."""
+    """A launch of a plan: the kernel's name and key, its grid, the compiler's options, the line of the host code."""
 
     name: str
     key: str

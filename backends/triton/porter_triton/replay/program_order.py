@@ -68,7 +68,7 @@ class ProgramOrder:
 
     @property
     def is_told(self) -> bool:
-        """Returns True where the program does what an answer says."""
+        """Whether the program acts on an answer."""
         return bool(self._known)
 
     def knows(self, moments: NDArray[np.int64]) -> bool:

@@ -1,4 +1,4 @@
-"""The child process that carries out plans in Triton's interpreter.
+"""Runs in the child process that carries out plans in Triton's interpreter.
 
 It is born of a nursery (`porter.worker.nurse`) with TRITON_INTERPRET=1. Requests come on standard input. An answer is
 sealed, and has two parts: what was read, or the records of a run; and the signatures of the launches.

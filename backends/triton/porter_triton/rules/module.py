@@ -1,4 +1,4 @@
-"""A module as its rules see it: what names stand for, which functions are kernels, which an entry reaches."""
+"""Reads a module for its rules: the meanings of names, its kernels, and the functions that an entry reaches."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Module:
 
     @cached_property
     def host(self) -> tuple[ast.AST, ...]:
-        """The nodes of `running` that are no kernel's: what a kernel may hold is checked where it is rebuilt."""
+        """The nodes of `running` outside of kernels, which are checked where they are rebuilt."""
         parts = (part for k in self.kernels for part in (*k.body, k.args, k.returns) if part is not None)
         return self._without(parts, self.running)
 

@@ -1,4 +1,4 @@
-"""Finds the tensors that a kernel reads and writes, and changes what the cache is told to do with them."""
+"""Finds the tensors that a kernel reads and writes, and changes its hints to the cache about them."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class ModuleText:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """Returns where kernels are launched by name, outside of what tunes itself."""
+        """Returns where kernels are launched by name, outside of autotuned code."""
         tuned = {name for name, f in self.functions.items() if _TUNERS & set(map(last_name, f.decorator_list))}
         hosts = (node for name, node in self.functions.items() if name not in self.jitted)
         found = (launch for host in hosts for launch in self._launches(host))

@@ -105,7 +105,7 @@ def _one_settled(left: Expression, right: Expression) -> tuple[Expression, Expre
 
 
 def _of_sign(p: Printer, op: Op) -> tuple[Expression, Expression]:
-    """Returns operands of what depends on the sign, both held in one way that gives the right result."""
+    """Returns operands of an operation that depends on the sign, both in one form that gives the right result."""
     operands = [p.value(operand) for operand in op.operands]
     type_ = op.operands[0].type
     assert isinstance(type_, Scalar)

@@ -275,7 +275,7 @@ def _addresses(
 
 
 def _is_access(op: Op, uses: Mapping[Value, tuple[Op, ...]]) -> bool:
-    """Returns whether an operation loads or stores, or adds to what is there without asking what that was."""
+    """Returns whether an operation loads, stores, or adds without asking for the old value."""
     if op.kind == "atomic":
         return op.attribute("op") in COMBINED and not uses.get(op.result)
     return op.kind in ("load", "store")

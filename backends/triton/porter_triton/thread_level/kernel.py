@@ -176,7 +176,7 @@ def print_kernel(
 
 
 def _told(p: Printer, value: Value, parameter: LoweredParameter) -> LoweredParameter:
-    """Returns a parameter with what the printed kernel does with it."""
+    """Returns a parameter with the printed kernel's use of it."""
     return replace(parameter, asked=value in p.null_tested, unread=value not in p.uses)
 
 

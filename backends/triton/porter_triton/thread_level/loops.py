@@ -273,7 +273,7 @@ class _Carried:
     def begun(
         cls, p: Printer, arguments: Sequence[Value], begin: Sequence[Value], results: Sequence[Value]
     ) -> _Carried:
-        """Returns the variables of a loop, with what it begins with."""
+        """Returns the variables of a loop, with their initial values."""
         found: list[Held] = []
         for number, (argument, first) in enumerate(zip(arguments, begin, strict=True)):
             result = results[number] if results else argument

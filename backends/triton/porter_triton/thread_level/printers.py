@@ -1,4 +1,4 @@
-"""The table of what prints the operations that are more than arithmetic."""
+"""Lists the printers of operations that are more than arithmetic."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class _Tile:
     parts: list[Expression] = field(default_factory=list)
 
     def show(self, limits: tuple[Scalar, list[Expression]]) -> None:
-        """Writes the loop, what is before it and what is behind it."""
+        """Writes the loop, and the lines before and behind it."""
         p, op, rows = self.p, self.op, self.rows
         held, (start, stop, step) = limits
         self.parts = [self._begun(number, kind) for number, kind in enumerate(self.found.gathered)]

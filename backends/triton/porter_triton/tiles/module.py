@@ -63,7 +63,7 @@ def next_of(values, last: tl.constexpr):
 
 
 def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> PortedFile:
-    """Returns the module. Raises `NotSchedulableError` where a size is told by no argument, or Triton lacks a word."""
+    """Returns the module. Raises `NotSchedulableError` where no argument gives a size, or Triton lacks a word."""
     groups: dict[str, list[tuple[Operator, Contract]]] = {}
     for one, contract in operators:
         _refuse_reserved(contract.arguments)
