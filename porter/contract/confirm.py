@@ -23,6 +23,7 @@ from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.covering import covering
+from porter.contract.enlarging import beyond_constant, decided_by_data, enlarged, roomy
 from porter.contract.equalities import with_compared
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, repairs
 from porter.contract.probed import Probe, Probed
@@ -121,6 +122,7 @@ class _Confirmer:
     apart: tuple[str, ...] = ()  # what keeps the rows of written tensors apart, if they are meant to be
     probed: Probed | None = None  # what the contract's extents were learnt from
     mended: str = ""  # what broke at sizes that the contract no longer allows
+    enlarged: tuple[str, ...] = ()  # tensors whose extent no size decides
     takes_long: bool = False  # a probe at the usual sizes took long, or would: its only size multiplies itself
 
     def confirmed(self) -> Confirmation:
@@ -143,7 +145,14 @@ class _Confirmer:
             self._cover()
             self._compare()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
-        return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred, mended=self.mended)
+        return Confirmation(
+            self.contract,
+            self.trials.runs,
+            self.trials.trouble,
+            inferred,
+            mended=self.mended,
+            enlarged=self.enlarged,
+        )
 
     def _start(self) -> bool:
         """Makes the first probes run at all: finds shapes host code accepts, and sizes a launch can start with.
@@ -198,13 +207,22 @@ class _Confirmer:
             probed = self._probed(probed.contract)
         if not probed.suffices:
             return False
-        probed = self._regular(probed)
+        probed = self._regular(self._enlarged(probed))
         bounds = found_bounds(probed, self.trials)
         if bounds:
             probed = self._probed(with_bounds(probed.contract, bounds))
         if probed.suffices:
             self._take(probed)
         return True
+
+    def _enlarged(self, probed: Probed) -> Probed:
+        """Returns what is seen where tensors of which data decide how far accesses go have room for that."""
+        touched = decided_by_data(probed, self.trials)
+        found = self._probed(roomy(probed.contract, touched)) if touched else probed
+        if not touched or not found.suffices:
+            return probed
+        self.contract, self.enlarged = roomy(self.contract, touched), tuple(touched)
+        return replace(found, before=self.contract)
 
     def _within(self, free: Contract) -> Contract:
         """Returns `free` with the largest sizes for its bounds that leave no tensor of known extent."""
@@ -310,11 +328,21 @@ class _Confirmer:
         if self._reconsider():
             self.mended = broken
             return
+        if self._enlarge(broken):
+            return
         for condition in repairs(self.contract):
             trial = self._limited(*condition)
             if self._holds(trial, self.trials.clean):
                 self.contract, self.trials.trouble, self.mended = trial, "", broken
                 return
+
+    def _enlarge(self, broken: str) -> bool:
+        """Gives tensors more elements, if data decide how far accesses go and that is what went wrong."""
+        names = beyond_constant(self.contract, self.probed, broken) if self.probed is not None else ()
+        found = enlarged(self.contract, names, lambda trial: self._holds(trial, self.trials.clean)) if names else None
+        if found is not None:
+            self.contract, self.trials.trouble, self.enlarged = found, "", (*self.enlarged, *names)
+        return found is not None
 
     def _cover(self) -> None:
         """Tries other grids: one of its own size may leave elements unwritten; takes the first that leaves none.

@@ -13,7 +13,8 @@ class Confirmation:
 
     `inferred` are the contract's conditions that no source states: the original breaks without them, `mended` says how.
     `limits` are such conditions for single choices of arguments that only select. Running the original once on each
-    workload takes `once_s` seconds of processor time, as far as its sizes were run before.
+    workload takes `once_s` seconds of processor time, as far as its sizes were run before. Data decide how far accesses
+    of the tensors `enlarged` go: these have more elements than all runs touched.
     """
 
     contract: Contract
@@ -23,3 +24,4 @@ class Confirmation:
     limits: tuple[str, ...] = ()
     mended: str = ""
     once_s: float = 0.0
+    enlarged: tuple[str, ...] = ()

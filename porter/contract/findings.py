@@ -10,6 +10,7 @@ from porter.source.program import Program
 from porter.source.text import Span
 
 _OPEN, _INFERRED, _NO_SIZES, _DOES_NOT_RUN = "PORT3001", "PORT3002", "PORT3003", "PORT3004"
+_EXTENT = "PORT3005"
 
 
 def contract_findings(confirmation: Confirmation, program: Program) -> tuple[Finding, ...]:
@@ -25,6 +26,10 @@ def contract_findings(confirmation: Confirmation, program: Program) -> tuple[Fin
         catalogue[_INFERRED].at(place, f"{contract.name} is run with {condition} only", otherwise)
         for condition in (*confirmation.inferred, *confirmation.limits)
     ]
+    found += [
+        catalogue[_EXTENT].at(place, f"{contract.name}: no size says how many elements '{name}' has; {count} hold all")
+        for name, count in extents_of(confirmation)
+    ]
     if not contract.workloads and contract.entry.kind is not EntryKind.PROGRAM:
         flags = " ".join(f"--size {symbol}=..." for symbol in contract.symbols)
         conditions = "; ".join(contract.conditions) or "the shapes of its tensors"
@@ -32,6 +37,11 @@ def contract_findings(confirmation: Confirmation, program: Program) -> tuple[Fin
     if confirmation.trouble:
         found.append(catalogue[_DOES_NOT_RUN].at(place, f"{contract.name}: {confirmation.trouble}"))
     return tuple(found)
+
+
+def extents_of(confirmation: Confirmation) -> tuple[tuple[str, str], ...]:
+    """Returns the tensors of which data decide how far accesses go, each with the elements that it is given."""
+    return tuple((t.name, t.shape[0]) for t in confirmation.contract.tensors if t.name in confirmation.enlarged)
 
 
 def _place(program: Program, name: str) -> Span | None:

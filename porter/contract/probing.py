@@ -69,13 +69,15 @@ def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
     return Job(arguments=arguments, poison=poison, grid=(x, y, z), block=(bx, by, bz), shared_bytes=shared)
 
 
-def probe_job(contract: Contract, sizes: Mapping[str, int], grown: Mapping[str, int]) -> Job:
+def probe_job(
+    contract: Contract, sizes: Mapping[str, int], grown: Mapping[str, int], workload: Workload | None = None
+) -> Job:
     """Returns a run on tensors that hold `PROBE_ELEMENTS`, or as many as `grown` says, where their extent is unknown.
 
-    Indices are all at their largest.
+    Indices are all at their largest. Inputs are those of `workload`, if it is given.
     """
     wide = _widened(contract, grown)
-    return _at_the_bound(job(wide, Workload("probe", sizes, seed=1)), wide, sizes)
+    return _at_the_bound(job(wide, workload or Workload("probe", sizes, seed=1)), wide, sizes)
 
 
 def with_nans(probe: Job, contract: Contract) -> Job:

@@ -13,7 +13,7 @@ from porter.contract.garbage import POISONS, computes_with_garbage, left_unwritt
 from porter.contract.probing import FILLINGS, PROBE_ELEMENTS, Filling, filled, job, probe_job, with_nans
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
-from porter.contract.workloads import SMALL_SCALE
+from porter.contract.workloads import LARGE_SCALE, SMALL_SCALE
 from porter.simt.job import Execute, FaultKind, Job, Run, Schedule, Touched
 
 _MOST_ELEMENTS = 1 << 22
@@ -22,6 +22,7 @@ _BEFORE = re.compile(r"at byte -\d")
 _SCALES = (1.0, SMALL_SCALE)  # an extreme shows garbage, as a float 0.01, beside small values only
 SLOW_S = 1.0  # a probe takes milliseconds; that of a product of matrices of 523 takes 4 s, and the next one 32
 _MOST_RUNS, _LONGEST_S = 160, 20.0  # of all readings of a draft: those of an upsampling by 4,099 took 60 s
+_OTHER_INPUTS = ((1, 1.0), (2, 1.0), (3, LARGE_SCALE))  # seeds, and what inputs are multiplied by
 _MOST_IDLE = 4  # as many as one reading of a draft makes
 _MOST_VAIN = 3  # one after the other: a probe comes in three sizes
 _VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
@@ -82,6 +83,15 @@ class Trials:
             self._hangs_on_inputs = any(other.touched != run.touched for other in alike)
         chosen = self._asides(selections(contract) if self.choices else (), contract, sizes)
         return replace(run, touched=self._by_nans(contract, sizes, _joined([run, *alike, *chosen])))
+
+    def on_other_inputs(self, contract: Contract, sizes: Mapping[str, int]) -> list[Run]:
+        """Returns probes at the same sizes on inputs that are drawn anew, some of them larger, which came to an end."""
+        runs = []
+        for seed, scale in _OTHER_INPUTS:
+            key = (*map(tuple, (sizes.items(), self.grown.items())), contract.arguments, seed)
+            wide = probe_job(contract, sizes, self.grown, Workload("probe", sizes, seed, scale))
+            runs.append(self._run(key, lambda wide=wide: self._traced(wide)))  # type: ignore[misc]
+        return [run for run in runs if starts(run)]
 
     def _alike(self, run: Run, contract: Contract, sizes: Mapping[str, int]) -> list[Run]:
         """Probes on inputs that are all alike, without those kinds of which the last few touched nothing that `run`,

@@ -15,7 +15,7 @@ from porter.contract.syntax import ExpressionError
 
 MAX_ELEMENTS = 200_000
 MAX_THREADS = 1 << 26  # of the launch of a bare kernel: half a minute on the CPU where each does next to nothing
-SMALL_SCALE = 1e-3
+SMALL_SCALE, LARGE_SCALE = 1e-3, 1e3
 _SEED = 20_011
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 197, 263, 389, 521, 769, 1031, 2053, 4099, 8191, 12289)
 # Sizes by the number of symbols that multiply into a tensor: the axis threads walk, and the others. What is no size of
@@ -50,7 +50,7 @@ def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None
     return (
         Workload("tiny", tiny, _SEED),
         Workload("odd", odd, _SEED + 1),
-        Workload("large values", odd, _SEED + 2, scale=1e3),
+        Workload("large values", odd, _SEED + 2, scale=LARGE_SCALE),
         Workload("small values", tiny if tiny != odd else odd, _SEED + 3, scale=SMALL_SCALE),
         *_many_rows(contract, given),
         *(selecting(selection, odd) for selection in selections(contract)),

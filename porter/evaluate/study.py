@@ -11,7 +11,7 @@ from porter.contract.branch_search import branch_workloads
 from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind, ScalarArg, Workload
-from porter.contract.findings import contract_findings
+from porter.contract.findings import contract_findings, extents_of
 from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.other_values import unvaried
 from porter.contract.questions import guessed_launch, unknown_elements
@@ -141,7 +141,8 @@ class Originals:
         constant = "" if self.stated else _constant(settled, self.sizes)
         guessed = "" if self.stated else _guessed(settled)
         chosen = "" if self.stated else _words(settled), _elements(settled)
-        left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, *chosen, _left_out(built)
+        limited = _limited(confirmation, is_drafted=is_drafted), _extents(confirmation)
+        left_out = *limited, constant, guessed, *chosen, _left_out(built)
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief, confirmation.once_s)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
@@ -249,6 +250,12 @@ def _limited(confirmation: Confirmation, *, is_drafted: bool) -> str:
     conditions = " and ".join(confirmation.inferred)
     launch = " with the launch that porter drafted" if is_drafted else ""
     return f"only with {conditions}, for the original breaks at other sizes{launch}" if conditions else ""
+
+
+def _extents(confirmation: Confirmation) -> str:
+    """Returns what is said of tensors of which data decide how far accesses go."""
+    said = [f"{count} of '{name}'" for name, count in extents_of(confirmation)]
+    return f"as many elements as hold what runs touched, for no size says how many: {', '.join(said)}" if said else ""
 
 
 def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:

@@ -585,3 +585,22 @@ void clear(float* depth, const float* normals, int n) {{ cleared<<<(n + 127) / 1
     assert (Distribution.SPECIALS in distributions) is has_workload
     if has_workload:
         assert depth.role is Role.INOUT
+
+
+def test_bins_that_data_decide_on_are_as_many_as_hold_all_runs_and_told(judge):
+    """Angles between points that are close to each other fall into the first bin, in whichever number they are."""
+    confirmation, reference = judge("""
+__global__ void angles(const float* degrees, int* bins, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int j = 0; i < n && j < n; ++j) {
+        float apart = fabsf(degrees[i] - degrees[j]);
+        if (apart > 0.02f) atomicAdd(&bins[(int)(apart * 40.0f)], 1);
+    }
+}""")
+    degrees, bins = confirmation.contract.tensors
+    assert confirmation.trouble == ""
+    assert confirmation.enlarged == ("bins",)
+    assert bins.shape[0].isdigit()
+    assert int(bins.shape[0]) >= 1024
+    assert degrees.shape == ("n",)
+    assert unsound(reference) == ""

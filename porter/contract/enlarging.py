@@ -1,0 +1,77 @@
+"""Gives tensors more elements where data decide how far accesses go: bins of a histogram, cells that particles lie in.
+
+Probes of other inputs at the same sizes touch more or fewer of them; or all probes touched as many, and runs on other
+inputs touch more. No size says how many there are, so that a round number is taken which holds what all runs touch, and
+some more for other inputs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from porter.contract.contract import Contract, Role, TensorArg
+from porter.contract.probed import Probe, Probed
+from porter.contract.questions import extent_question
+from porter.contract.trials import Trials
+from porter.simt.job import FaultKind
+
+_EXTENTS = (1 << 8, 1 << 12, 1 << 16, 1 << 20)
+_MARGIN = 8  # the largest of many thousand normal numbers is a few times that of a few
+_BEYOND = re.compile(rf"^{FaultKind.OUT_OF_BOUNDS.value} .*`argument (\d+)` \(\d+ bytes\) at byte \d")
+
+
+def decided_by_data(probed: Probed, trials: Trials) -> Mapping[str, int]:
+    """Returns the tensors without a form of their extent of which other inputs at the same sizes touch another part.
+
+    To each belong the most elements that were touched.
+    """
+    names = [name for name, found in probed.fits.items() if found is None or not found.exact]
+    if not names or not probed.probes:
+        return {}
+    sizes = max((probe.sizes for probe in probed.probes), key=lambda at: sum(at.values()))
+    others = replace(probed, probes=tuple(Probe(sizes, r) for r in trials.on_other_inputs(probed.contract, sizes)))
+    extents = {name: set(others.extents(name)) - {0} for name in names}
+    return {name: max(*found, *probed.extents(name)) for name, found in extents.items() if len(found) > 1}
+
+
+def beyond_constant(contract: Contract, probed: Probed, broken: str) -> tuple[str, ...]:
+    """Returns the tensors that had one extent in all probes.
+
+    None of them where `broken`, which says what went wrong, is not that accesses went beyond one.
+    """
+    names = tuple(name for name, found in probed.fits.items() if found is not None and found.text.isdigit())
+    beyond = _BEYOND.match(broken)
+    return names if beyond is not None and contract.arguments[int(beyond[1])].name in names else ()
+
+
+def roomy(contract: Contract, touched: Mapping[str, int]) -> Contract:
+    """Returns the contract with room for so many elements of each tensor, and some more."""
+    for name, seen in touched.items():
+        contract = _with_extent(contract, (name,), max(_EXTENTS[0], 1 << (_MARGIN * seen - 1).bit_length()))
+    return contract
+
+
+def enlarged(contract: Contract, names: Collection[str], holds: Callable[[Contract], bool]) -> Contract | None:
+    """Returns the contract with eight times the first number of elements of the tensors `names` at which it holds.
+
+    None where it holds at none.
+    """
+    for extent in _EXTENTS:
+        if holds(_with_extent(contract, names, extent)):
+            return _with_extent(contract, names, _MARGIN * extent)
+    return None
+
+
+def _with_extent(contract: Contract, names: Collection[str], extent: int) -> Contract:
+    """Returns the contract with so many elements of these tensors; elements that nothing writes keep what they hold."""
+
+    def changed(tensor: TensorArg) -> TensorArg:
+        role = Role.INOUT if tensor.role is Role.OUT else tensor.role
+        return replace(tensor, shape=(str(extent),), role=role) if tensor.name in names else tensor
+
+    arguments = tuple(changed(a) if isinstance(a, TensorArg) else a for a in contract.arguments)
+    answered = {extent_question(name) for name in names}
+    questions = tuple(question for question in contract.questions if question not in answered)
+    return replace(contract, arguments=arguments, questions=questions)
