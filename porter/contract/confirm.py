@@ -215,9 +215,14 @@ class _Confirmer:
             self._take(probed)
         return True
 
+    @property
+    def _knows_extents(self) -> bool:
+        """Returns whether host code knows how many elements its tensors have."""
+        return self.contract.entry.kind is EntryKind.TORCH
+
     def _enlarged(self, probed: Probed) -> Probed:
         """Returns what is seen where tensors of which data decide how far accesses go have room for that."""
-        touched = decided_by_data(probed, self.trials)
+        touched = {} if self._knows_extents else decided_by_data(probed, self.trials)
         found = self._probed(roomy(probed.contract, touched)) if touched else probed
         if not touched or not found.suffices:
             return probed
@@ -338,7 +343,9 @@ class _Confirmer:
 
     def _enlarge(self, broken: str) -> bool:
         """Gives tensors more elements, if data decide how far accesses go and that is what went wrong."""
-        names = beyond_constant(self.contract, self.probed, broken) if self.probed is not None else ()
+        if self.probed is None or self._knows_extents:
+            return False
+        names = beyond_constant(self.contract, self.probed, broken)
         found = enlarged(self.contract, names, lambda trial: self._holds(trial, self.trials.clean)) if names else None
         if found is not None:
             self.contract, self.trials.trouble, self.enlarged = found, "", (*self.enlarged, *names)
