@@ -552,6 +552,18 @@ def test_device_assert(execute):
     assert_fault(execute(text, [3]), FaultKind.DEVICE_ASSERT, text, "n > 3")
 
 
+def test_host_code_that_reads_beyond_a_vector_aborts(execute):
+    text = """
+    #include <vector>
+    void f(float* out) {
+        std::vector<float> numbers(1, 2.0f);
+        out[0] = numbers[1];  // here
+    }"""
+    run = execute(text, [np.zeros(1, np.float32)], **POINTER)
+    assert not run.finished
+    assert_fault(run, FaultKind.CRASH, text, "the program aborted")
+
+
 def test_host_assert(execute):
     text = """
     #include <cassert>

@@ -76,9 +76,10 @@ inline void skipahead(unsigned long long n, curandStatePhilox4_32_10* state) {
 }
 inline void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
                         curandStatePhilox4_32_10* state) {
-    *state = {};
-    state->counter.z = unsigned(subsequence), state->counter.w = unsigned(subsequence >> 32);
+    // Field by field: what lies between them is nobody's, and a port need not write it.
+    state->counter = {0, 0, unsigned(subsequence), unsigned(subsequence >> 32)};
     state->key = {unsigned(seed), unsigned(seed >> 32)};
+    state->used = 0, state->has_spare = 0, state->spare = 0;
     skipahead(offset, state);
 }
 inline unsigned int curand(curandStatePhilox4_32_10* state) {
