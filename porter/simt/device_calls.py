@@ -28,7 +28,7 @@ _ALIKE = re.compile(
     r"|porter_\w+|_ZNK?6porter\w+|__start_porter_\w+"  # the executor
     r"|_Z(?:n[wa]|d[la])\w*|_ZSt7nothrow"  # new and delete
     r"|_ZNK?St7__cxx1112basic_string\w+"  # messages of the executor's faults
-    r"|_ZSt\d+__throw_\w+|_ZTV\w*__cxxabiv1\w*"  # checks of the standard library's containers, virtual functions
+    r"|_ZSt\d+__(?:throw|glibcxx_assert_fail)\w+|_ZTV\w*__cxxabiv1\w*"  # checks of containers, virtual functions
     r"|__(?:mul|div|udiv|mod|umod|powi|extend|trunc|float|floatun|fix|fixuns|popcount|clz|ctz|ffs|bswap|parity)\w*\d"
     r"|_ZN3c106detail14torchCheckFail\w+|_ZN3c105ErrorC\w+"  # checks in headers of PyTorch
 )
