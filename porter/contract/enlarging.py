@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from porter.contract.contract import Contract, Role, TensorArg
+from porter.contract.fit import Fit
 from porter.contract.probed import Probe, Probed
 from porter.contract.questions import extent_question
 from porter.contract.trials import Trials
@@ -23,17 +24,22 @@ _BEYOND = re.compile(rf"^{FaultKind.OUT_OF_BOUNDS.value} .*`argument (\d+)` \(\d
 
 
 def decided_by_data(probed: Probed, trials: Trials) -> Mapping[str, int]:
-    """Returns the tensors without a form of their extent of which other inputs at the same sizes touch another part.
+    """Returns the tensors for whose extent no size is a form, and of which other inputs at the same sizes touch more.
 
     To each belong the most elements that were touched.
     """
-    names = [name for name, found in probed.fits.items() if found is None or not found.exact]
-    if not names or not probed.probes:
+    names = [name for name in probed.fits if any(probed.extents(name)) and not _has_form(probed.fits[name])]
+    if not names:
         return {}
     sizes = max((probe.sizes for probe in probed.probes), key=lambda at: sum(at.values()))
     others = replace(probed, probes=tuple(Probe(sizes, r) for r in trials.on_other_inputs(probed.contract, sizes)))
     extents = {name: set(others.extents(name)) - {0} for name in names}
     return {name: max(*found, *probed.extents(name)) for name, found in extents.items() if len(found) > 1}
+
+
+def _has_form(found: Fit | None) -> bool:
+    """Returns whether sizes decide an extent; one that was the same in all probes may be the first of more."""
+    return found is not None and found.exact and not found.text.isdigit()
 
 
 def beyond_constant(contract: Contract, probed: Probed, broken: str) -> tuple[str, ...]:
