@@ -35,7 +35,7 @@ class Probed:
 
     @property
     def suffices(self) -> bool:
-        """Whether there are enough runs to learn from: without a size everything is always the same."""
+        """Returns whether there are enough runs to learn from: without a size everything is always the same."""
         return len(self.probes) >= (2 if self.contract.symbols else 1)
 
     @property
@@ -64,12 +64,12 @@ class Probed:
 
     @property
     def idle(self) -> bool:
-        """Whether no run touched anything: host code wants other sizes."""
+        """Returns whether no run touched anything: host code wants other sizes."""
         return not any(t.read_end or t.written_end for p in self.probes for t in p.run.touched)
 
     @property
     def explained(self) -> bool:
-        """Whether every extent is explained exactly, and not by rows that merely might have a distance of their own."""
+        """Returns whether every extent is explained exactly, not by rows that merely might have their own distance."""
         return all(f is not None and f.exact and not f.apart for f in self.fits.values())
 
     @property

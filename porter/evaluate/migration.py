@@ -89,7 +89,7 @@ class EntryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a port was written from, and `because`, why not from the other; empty where it was asked for."""
+    """The source of a port, and `because`, why it was not the other one; empty where it was asked for."""
 
     what: Follow
     because: str = ""

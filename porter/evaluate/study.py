@@ -255,7 +255,7 @@ def _limited(confirmation: Confirmation, *, is_drafted: bool) -> str:
 def _extents(confirmation: Confirmation) -> str:
     """Returns what is said of tensors of which data decide how far accesses go."""
     said = [f"{count} of '{name}'" for name, count in extents_of(confirmation)]
-    return f"as many elements as hold what runs touched, for no size says how many: {', '.join(said)}" if said else ""
+    return f"no size decides how many elements some tensors have, which were given {', '.join(said)}" if said else ""
 
 
 def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:

@@ -12,7 +12,7 @@ _FADING = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What is known of a proposer beforehand: how many candidates paid, and how many did not, in runs of the category.
+    """The knowledge of a proposer beforehand: how many candidates paid, and how many did not, in runs of the category.
 
     Each of these counts as a request that brought a candidate.
     """

@@ -8,7 +8,7 @@ from porter.evolve.axis import Axis
 
 
 class Memory(IntEnum):
-    """How a kernel gets at its data: the highest that applies."""
+    """The ways in which a kernel gets at its data; the highest that applies counts."""
 
     PLAIN = 0  # an access an element
     WIDE = 1  # several neighbouring elements an access
@@ -17,7 +17,7 @@ class Memory(IntEnum):
 
 
 class Parallel(IntEnum):
-    """How the work is divided: the highest that applies."""
+    """The ways in which work is divided; the highest that applies counts."""
 
     ELEMENT = 0  # lanes work for themselves, once
     LOOP = 1  # lanes work for themselves, in turns

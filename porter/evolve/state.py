@@ -82,7 +82,7 @@ class State:
 
     @property
     def best_is_confirmed(self) -> bool:
-        """Whether the best was measured a second time, or need not be: a modelled cost is the same each time."""
+        """Returns whether the best was measured twice, or need not be: a modelled cost is the same each time."""
         return self.best is None or not self._doubtful(self.best)
 
     def due(self) -> Asking | Event | None:
@@ -164,7 +164,7 @@ class State:
 
     @property
     def _is_full(self) -> bool:
-        """Whether enough candidates wait to keep all places in flight filled.
+        """Returns whether enough candidates wait to keep all places in flight filled.
 
         If not, a whole batch is asked for, and some of it waits here: a proposer that models all evaluations takes as
         long for one candidate as for many.

@@ -12,7 +12,7 @@ _LOWEST, _ALLOWED_CONTROLS = 0x20, "\t\n\r"
 
 
 class Ending(StrEnum):
-    """How a case ended, by the name of its element; a case that passed has none."""
+    """The ways in which a case ends, by the names of their elements; a case that passed has none."""
 
     PASSED = ""
     FAILED = "failure"

@@ -28,6 +28,7 @@ from porter.launch_plan.library_work import LibraryWork, PlanRefusedError
 from porter.launch_plan.normal import same_work
 from porter.launch_plan.steps import (
     Allocate,
+    Compute,
     Constant,
     Fill,
     Free,
@@ -251,6 +252,8 @@ class _PlannedRun:
         if not planning.decoded.finished:
             raise PlanError(_ended(faults_of(self.executable.request, self.executable.path, planning, self.limits)))
         steps = [step for plan in planned.calls for step in plan.steps]
+        if work := next((step for step in steps if isinstance(step, Compute)), None):
+            raise PlanError(f"the library's `{work.operator}` makes a part of the result, and has no sample")
         kept = LaunchPlan(tuple(step for step in steps if isinstance(step, _SAMPLED)))
         job = encode_sampling_job(self.job, self.limits, self._written(replace(planned, calls=(kept,))), self.machine)
         left = self._left(self.device.path, job)
@@ -430,6 +433,8 @@ def _size(view: TensorView) -> int:
 
 
 def _sampled_call(left: Left, steps: Sequence[Step]) -> SampledCall:
+    if len(left.decoded.launches) != len(left.decoded.samples):
+        raise PlanError("not every launch has a sample")
     pairs = zip(left.decoded.launches, left.decoded.samples, strict=True)
     launches = tuple(SampledLaunch(one.kernel, one.grid, prod(one.block), block) for one, block in pairs)
     copied = tuple(

@@ -95,7 +95,7 @@ class _Place:
 
     @property
     def is_call(self) -> bool:
-        """Whether a function of the global namespace or of `std` is called: no member, no declaration."""
+        """Returns whether a function of the global namespace or of `std` is called: no member, no declaration."""
         return self.after == "(" and self.before[-1:] not in _NO_CALL and self.space in ("", "std")
 
 

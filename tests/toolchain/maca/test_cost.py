@@ -73,3 +73,8 @@ def test_a_target_without_public_numbers_has_no_model(cost):
 
 def test_what_does_not_build_has_no_cost(cost):
     assert "expected" in cost("y[i] = 2", "y[i] = = 2")
+
+
+def test_what_the_library_computes_is_not_free(cost):
+    """Its operators are no launches of the port, and would cost nothing."""
+    assert cost("return y;", "return y.exp();") == "the library's `exp` makes a part of the result, and has no sample"

@@ -68,7 +68,7 @@ class ProgramOrder:
 
     @property
     def is_told(self) -> bool:
-        """Whether the program acts on an answer."""
+        """Returns whether the program acts on an answer."""
         return bool(self._known)
 
     def knows(self, moments: NDArray[np.int64]) -> bool:
