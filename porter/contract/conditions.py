@@ -13,7 +13,7 @@ from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Nu
 from porter.contract.usage import Usage
 from porter.source.program import Function
 
-_MAX_THREADS = 1024
+MAX_THREADS = 1024
 
 
 def conditions(
@@ -60,7 +60,7 @@ class _Conditions:
                 total = block[0]
                 for edge in block[1:]:
                     total = Binary("*", total, edge)
-                yield Binary("<=", total, Number(_MAX_THREADS))
+                yield Binary("<=", total, Number(MAX_THREADS))
 
     def _even_shares(self) -> list[Node]:
         """Returns that a size which host code divides by another is a multiple of it: a head has `hidden / heads`."""

@@ -28,7 +28,7 @@ from porter.contract.equalities import with_compared
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, repairs
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import EVEN, FALLING, probe_sizes
-from porter.contract.questions import unknown_bounds, unknown_extents
+from porter.contract.questions import sizes_question, unknown_bounds, unknown_extents
 from porter.contract.regular import Change, limited, multiples, regularities, with_size
 from porter.contract.relations import agreements, relations
 from porter.contract.retyped import other_types, types
@@ -133,6 +133,9 @@ class _Confirmer:
         if asks and not (self._start() and self._learn()):
             return Confirmation(self.contract, self.trials.runs, self.trials.trouble)
         self.contract = with_workloads(self.contract, self.fixed)
+        if not self.contract.workloads and asks:
+            questions = (*self.contract.questions, sizes_question(self.contract))
+            self.contract = replace(self.contract, questions=tuple(dict.fromkeys(questions)))
         if selections(self.contract):
             self._relax(stated)
         return self.settled(stated)

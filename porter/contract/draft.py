@@ -17,7 +17,7 @@ from porter.contract.body import quietly
 from porter.contract.branches import branches
 from porter.contract.category import category
 from porter.contract.compare import DEFAULT_TOLERANCE
-from porter.contract.conditions import conditions
+from porter.contract.conditions import MAX_THREADS, conditions
 from porter.contract.contract import (
     Argument,
     Contract,
@@ -36,13 +36,15 @@ from porter.contract.entries import entries, reach
 from porter.contract.expressions import names_in, render
 from porter.contract.functors import function_objects
 from porter.contract.instances import Instance
-from porter.contract.launch import launch_shape, leaves_blocks_out, states_block, template_arguments
+from porter.contract.launch import launch_shape, leaves_blocks_out, own_launch, states_block, template_arguments
 from porter.contract.launch_parameters import LaunchParameters
+from porter.contract.number_lists import elements
 from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void, taken_for
 from porter.contract.pitches import in_elements
 from porter.contract.planes import of_planes, planes, taken_apart
 from porter.contract.pointers import is_buffer
+from porter.contract.probing import unshaped
 from porter.contract.program_arguments import program_arguments
 from porter.contract.questions import (
     block_question,
@@ -56,6 +58,7 @@ from porter.contract.questions import (
     list_question,
     scalar_question,
     sizes_question,
+    unknown_extents,
 )
 from porter.contract.records import symbol
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
@@ -141,21 +144,31 @@ class _Drafter:
         if kind is not EntryKind.KERNEL:
             arguments = self._launched(arguments)
         else:
-            launch, fresh = launch_shape(self.usage, self.function, tuple(self.symbols))
-            self.symbols.extend(fresh)
-            if not states_block(self.usage, self.function):
-                launched = self.usage.program.launches_of(self.function)
-                self.questions.append((block_question if launched else launch_question)(self.function.qualified))
-            elif leaves_blocks_out(self.usage, self.function, tuple(self.symbols)):
-                self.questions.append(few_blocks_question(self.function.qualified))
+            launch = self._launch()
         arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
-        contract = taken_apart(self._contract(kind, arguments, self._conditions(), launch), self._planes())
+        conditions = (*self._conditions(), *_startable(launch))
+        contract = taken_apart(self._contract(kind, arguments, conditions, launch), self._planes())
         if kind is EntryKind.KERNEL:
             contract = of_planes(contract, self.usage, self.function)
-        contract = with_workloads(contract, {s: n for s, n in sizes.items() if s in contract.symbols})
-        if contract.workloads:
-            return contract
+        own = {s: n for s, n in sizes.items() if s in contract.symbols}
+        contract = with_workloads(contract, own)
+        if contract.workloads or (unknown_extents(contract) and with_workloads(unshaped(contract), own).workloads):
+            return contract  # sizes that guessed extents leave no room for are chosen once these are known
         return replace(contract, questions=(*contract.questions, sizes_question(contract)))
+
+    def _launch(self) -> LaunchShape:
+        """Returns the launch of a kernel, and asks how it is launched where nothing says so."""
+        symbols = tuple(self.symbols)
+        launch, fresh = launch_shape(self.usage, self.function, symbols)
+        self.symbols.extend(fresh)
+        if own_launch(self.usage, self.function, symbols) is not None:
+            return launch
+        if not states_block(self.usage, self.function):
+            launched = self.usage.program.launches_of(self.function)
+            self.questions.append((block_question if launched else launch_question)(self.function.qualified))
+        elif leaves_blocks_out(self.usage, self.function, tuple(self.symbols)):
+            self.questions.append(few_blocks_question(self.function.qualified))
+        return launch
 
     def _conditions(self) -> tuple[str, ...]:
         return conditions(self.usage, self.function, self.template, self._expressed, frozenset(self.symbols))
@@ -212,10 +225,16 @@ class _Drafter:
         return Instance(self.usage, self.function, {}, {"scalar_t": floats[0]} if floats else {})
 
     def _arguments(self) -> tuple[Argument, ...]:
-        """Returns the arguments in call order: for a struct passed by value those of its fields."""
-        function, given = self.function, self.template
-        handed = ((i, p, self.usage.records.fields(function, p, given)) for i, p in enumerate(function.params))
-        return tuple(self._argument(field, i) for i, param, inner in handed for field in inner or (param,))
+        """Returns the arguments in call order: for a struct passed by value those of its fields, for a list of numbers
+        those of its elements.
+        """
+        handed = ((i, p, self._parts(p)) for i, p in enumerate(self.function.params))
+        return tuple(self._argument(part, i) for i, param, inner in handed for part in inner or (param,))
+
+    def _parts(self, param: Param) -> tuple[Param, ...]:
+        """Returns the fields of a struct, or the elements of a list; none of any other parameter."""
+        fields = self.usage.records.fields(self.function, param, self.template)
+        return fields or elements(self.usage, self.function, param)
 
     def _launched(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         """Returns `arguments` with values for the extents of launches among them, and a question about `dim3` ones."""
@@ -341,6 +360,14 @@ class _Drafter:
         widest = " * ".join(dict.fromkeys(self.symbols)) or "1"
         self.questions.append(extent_question(tensor.name))
         return replace(tensor, shape=(widest,), bound=bound)
+
+
+def _startable(launch: LaunchShape | None) -> tuple[str, ...]:
+    """Returns the condition that a block whose extents are sizes has no more threads than a device takes."""
+    sized = [extent for extent in launch.block if not extent.isdigit()] if launch is not None else []
+    parts = [extent for extent in launch.block if extent != "1"] if launch is not None else []
+    whole = " * ".join(parts if len(parts) == 1 else [f"({extent})" for extent in parts])
+    return (f"{whole} <= {MAX_THREADS}",) if sized else ()
 
 
 def _role(param: Param, use: Use) -> Role:

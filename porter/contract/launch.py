@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 
 from porter.contract.body import comparisons, quietly, rebuild, substitute, written
 from porter.contract.contract import LaunchShape
@@ -18,7 +19,7 @@ from porter.contract.syntax import Binary, Call, ExpressionError, Member, Name, 
 from porter.contract.usage import Usage
 from porter.source.arithmetic_types import arithmetic
 from porter.source.instantiate import explicit_arguments
-from porter.source.program import Function, Launch
+from porter.source.program import Expr, Function, Launch
 
 _AXES = ("x", "y", "z")
 _DEFAULT_BLOCK: Mapping[int, Block] = {1: (256, 1, 1), 2: (16, 16, 1), 3: (8, 8, 4)}
@@ -32,6 +33,7 @@ _THREAD, _LANE = (
 FRESH = "rows"
 _MOST_THREADS = 1 << 18  # along one axis, where a constant of the source says how many
 Block = tuple[int, int, int]
+Extents = tuple[str, str, str]
 
 
 def launch_shape(
@@ -42,6 +44,8 @@ def launch_shape(
     Returns also the symbols it had to add for grids that nothing in the kernel bounds.
     """
     used = coordinates(usage, kernel)
+    if block is None and (own := own_launch(usage, kernel, symbols)) is not None:
+        return LaunchShape(*own, _shared_bytes(usage, kernel, symbols)), ()
     block = block or _block(usage, kernel, used)
     grid: list[str] = []
     fresh: list[str] = []
@@ -54,10 +58,54 @@ def launch_shape(
             covered = fresh_symbol(axis)
             fresh.append(covered)
         grid.append(covered)
-    shared = any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
-    bytes_ = (_own_shared_bytes(usage, kernel, symbols) or GUESSED_SHARED_BYTES) if shared else "0"
+    bytes_ = _shared_bytes(usage, kernel, symbols)
     shape = LaunchShape((grid[0], grid[1], grid[2]), (str(block[0]), str(block[1]), str(block[2])), bytes_)
     return shape, tuple(fresh)
+
+
+def own_launch(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tuple[Extents, Extents] | None:
+    """Returns grid and block of a launch of `kernel` whose arguments say them: `k<<<rows, cols>>>(x, rows, cols)`.
+
+    None where a launch gives the size of its blocks as numbers, which then serve for any grid.
+    """
+    if states_block(usage, kernel):
+        return None
+    for launch in usage.program.launches_of(kernel):
+        grid, block = (_in_arguments(usage, kernel, launch, text, symbols) for text in (launch.grid, launch.block))
+        if grid is not None and block is not None:
+            return grid, block
+    return None
+
+
+def _in_arguments(
+    usage: Usage, kernel: Function, launch: Launch, extents: Expr, symbols: tuple[str, ...]
+) -> Extents | None:
+    """Returns the extents of a grid or block in terms of the kernel's sizes; None where others are part of them."""
+    scope = _around(usage, kernel, launch)
+    found = [_expressed(scope, kernel, launch, node, symbols) for node in dimensions(scope, extents.text)]
+    if not found or None in found:
+        return None
+    x, y, z = (*map(str, found), "1", "1")[:3]
+    return x, y, z
+
+
+def _expressed(scope: Scope, kernel: Function, launch: Launch, node: Node, symbols: tuple[str, ...]) -> str | None:
+    """Returns host code's expression in the sizes that the kernel is given; None where it has other names.
+
+    Expressions that are passed for a parameter are named like the parameter.
+    """
+    given = {arg.text: Name(param.name) for param, arg in zip(kernel.params, launch.args, strict=False)}
+    for asked in (substitute(node, given, 1), substitute(scope.resolve(node), given, 1)):
+        resolved = scope.resolve(asked) if free_names(asked) - set(symbols) else asked
+        if free_names(resolved) <= set(symbols) and _number(resolved, dict.fromkeys(symbols, 2)):
+            return render(resolved)
+    return None
+
+
+def _shared_bytes(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> str:
+    """Returns the dynamic shared memory of a launch, a guess where nothing says it."""
+    shared = any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
+    return (_own_shared_bytes(usage, kernel, symbols) or GUESSED_SHARED_BYTES) if shared else "0"
 
 
 def leaves_blocks_out(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> bool:
@@ -142,18 +190,14 @@ def _stated(usage: Usage, kernel: Function, launches: Iterable[Launch]) -> Itera
 def _own_shared_bytes(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> str:
     """Returns the dynamic shared memory of the file's own launch, if it depends only on the kernel's arguments.
 
-    Expressions passed for a parameter are named like the parameter. Empty where it depends on anything else.
+    Empty where it depends on anything else.
     """
     for launch in usage.program.launches_of(kernel):
         node = quietly(launch.shared_bytes.text) if launch.shared_bytes is not None else None
         if node is None:
             continue
-        scope = _around(usage, kernel, launch)
-        given = {arg.text: Name(param.name) for param, arg in zip(kernel.params, launch.args, strict=False)}
-        for asked in (substitute(node, given, 1), substitute(scope.resolve(node), given, 1)):
-            resolved = scope.resolve(asked) if free_names(asked) - set(symbols) else asked
-            if free_names(resolved) <= set(symbols) and _number(resolved, dict.fromkeys(symbols, 2)):
-                return render(resolved)
+        if found := _expressed(_around(usage, kernel, launch), kernel, launch, node, symbols):
+            return found
     return ""
 
 
@@ -281,14 +325,18 @@ def _usual(kind: str, name: str) -> str:
 
 
 def _covered(usage: Usage, kernel: Function, axis: int, block: Block, symbols: tuple[str, ...]) -> str | None:
-    """Returns blocks along `axis` that cover the first bound the kernel compares a block-dependent index with."""
+    """Returns blocks along `axis` that cover the first bound the kernel compares a block-dependent index with.
+
+    What such an index is equal to (`blockIdx.x == 0`) is one place among those that the grid covers, and so are those
+    above a bound of 0.
+    """
     scope = Scope(usage, kernel)
     here = {f"blockDim.{a}": size for a, size in zip(_AXES, block, strict=True)} | dict(_constants(usage, kernel))
     coordinate = f"blockIdx.{_AXES[axis]}"
     for condition in usage.body(kernel).conditions:
         for compared in comparisons(condition):
             index, bound = _sides(compared, coordinate, scope)
-            if index is None or bound is None:
+            if index is None or bound is None or compared.operator == "==" or _is_nothing(bound, here):
                 continue
             bound = _with_fields(bound, symbols)
             step = _step(index, coordinate, here)
@@ -297,6 +345,12 @@ def _covered(usage: Usage, kernel: Function, axis: int, block: Block, symbols: t
                 total = render(_fixed(bound, here))
                 return total if step == 1 else f"cdiv({total}, {step})"
     return None
+
+
+def _is_nothing(bound: Node, here: Mapping[str, int]) -> bool:
+    """Returns whether no index lies below a bound."""
+    number = _number(bound, here)
+    return number is not None and number <= 0
 
 
 def _sides(compared: Binary, coordinate: str, scope: Scope) -> tuple[Node | None, Node | None]:
@@ -349,4 +403,4 @@ def _number(node: Node, constants: Mapping[str, int]) -> int | None:
         found = value(node, constants)
     except ExpressionError:
         return None
-    return int(found)
+    return int(found) if isfinite(found) else None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from porter.contract.body import written
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
+from porter.contract.records import owner
 from porter.contract.syntax import Name, Node
 from porter.contract.usage import Usage
 from porter.source.program import Function
@@ -16,13 +17,13 @@ from porter.source.program import Function
 def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
     """Yields `function` and every function that gets its parameter `name` unchanged, with the name it has there.
 
-    A field `p.n` is passed on with its struct.
+    A field `p.n` is passed on with its struct, an element `p[0]` with its list.
     """
-    name, dot, field = name.partition(".")
+    name, part = _parted(name)
     pending, seen = [(function, name)], {(function.span, function.name, name)}
     while pending:
         current, alias = pending.pop(0)
-        yield current, f"{alias}{dot}{field}"
+        yield current, f"{alias}{part}"
         for callee_name, arguments in usage.body(current).calls:
             places = [i for i, a in enumerate(arguments) if is_name(a, alias)]
             callee = usage.callee(callee_name, len(arguments)) if places else None
@@ -32,6 +33,12 @@ def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Fun
                 if key not in seen:
                     seen.add(key)
                     pending.append((callee, callee.params[place].name))
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """Returns a parameter's name, and what of it is meant, if not all."""
+    whole = owner(name)
+    return whole, name.removeprefix(whole)
 
 
 def is_name(node: Node | None, name: str) -> bool:

@@ -144,7 +144,8 @@ def probe_sizes(
     They are even numbers for the attempt `EVEN`, and the largest first for `FALLING`. A size that has to be a multiple
     of more than its prime is another prime times that: it would otherwise always be the same.
 
-    `bounds` are the symbols that stand for unknown bounds. None when the conditions leave no choice.
+    `bounds` are the symbols that stand for unknown bounds. Sums reach what limits them: of `offset + count <= width`
+    another width would not show in what a tensor spans. None when the conditions leave no choice.
     """
     symbols = [s for s in contract.symbols if s not in fixed]
     plain = [s for s in symbols if s not in bounds]
@@ -166,10 +167,10 @@ def probe_sizes(
             targets[s] = units[s] * _MULTIPLES[(i + attempt) % (len(_MULTIPLES) - smaller)]
     targets = with_shares(contract, targets, attempt)
     targets |= {s: _BOUND_PRIMES[(attempt + i) % 3] for i, s in enumerate(s for s in symbols if s in bounds)}
-    return choose_sizes(_unshaped(contract), fixed, targets)
+    return choose_sizes(unshaped(contract), fixed, targets, filling=True)
 
 
-def _unshaped(contract: Contract) -> Contract:
+def unshaped(contract: Contract) -> Contract:
     """Returns the contract without guessed shapes: they must not keep the sizes of a probe down."""
     unknown = {t.name for t in unknown_extents(contract)}
     return replace(

@@ -125,9 +125,16 @@ class Records:
 
 
 def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:
-    """Returns, for each of `parameters`, its fields among the arguments `names`; none if it is an argument itself."""
-    owned = [[n.removeprefix(f"{p.name}.") for n in names if n.startswith(f"{p.name}.")] for p in parameters]
-    return tuple(map(tuple, owned))
+    """Returns, for each of `parameters`, its parts among the arguments `names`: fields of a struct, `n`, or elements of
+    a list, `[0]`; none if it is an argument itself.
+    """
+    owned = ([n.removeprefix(p.name) for n in names if n.startswith((f"{p.name}.", f"{p.name}["))] for p in parameters)
+    return tuple(tuple(part.removeprefix(".") for part in parts) for parts in owned)
+
+
+def owner(name: str) -> str:
+    """Returns the parameter that an argument is a part of, or is: `p` for `p.n` and for `p[0]`."""
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 
 def symbol(name: str) -> str:

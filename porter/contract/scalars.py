@@ -27,7 +27,7 @@ _CUSTOMARY = (
     (r"stride", "2"),
     (r"pad(?!ded)", "1"),
     (r"dilation|groups?$", "1"),
-    (r"kernel_?(size|h|w|d)|ksize|window|pool_?size|filter_size", "3"),
+    (r"kernel_?(size|h|w|d)|ksize|window|pool_?size|filter_?(size|width)", "3"),
 )
 # How many windows fit, `(height + 2 * p - k) / s + 1`, with a dilation `2 * p - d * (k - 1) - 1`: parameters by their
 # places there. Probed as sizes windows would fit into few planes, and large ones take as long as they have elements.

@@ -51,7 +51,7 @@ def size_lists(usage: Usage, function: Function) -> tuple[SizeList, ...]:
 def _size_list(usage: Usage, function: Function, name: str) -> SizeList | None:
     body = usage.body(function)
     own = {alias for alias, owner in usage.aliases(function).items() if owner == name}
-    indices = list(_indices(body, own))
+    indices = list(subscripts(body, own))
     if not indices:
         return None
     params = {p.name for p in function.params if not p.type.pointers}
@@ -72,7 +72,7 @@ def _ends(body: Body, walked: set[str]) -> frozenset[str]:
     )  # fmt: skip
 
 
-def _indices(body: Body, own: set[str]) -> Iterator[Node]:
+def subscripts(body: Body, own: set[str]) -> Iterator[Node]:
     """Yields what stands in the subscripts of the arrays called `own`."""
     for i, word in enumerate(body.words[:-1]):
         if word.text in own and body.words[i + 1].text == "[" and (close := match_bracket(body.words, i + 1)):

@@ -314,7 +314,7 @@ class _Reader:
         node = quietly(text)
         try:
             return str(int(value(substitute(node, self.usage.constants), {}))) if node is not None else ""
-        except ExpressionError:
+        except (ExpressionError, OverflowError, ValueError):  # an extent that is infinite, or no number
             return ""
 
     def _is_given_integers(self, param: Param) -> bool:

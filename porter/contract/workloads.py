@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from porter.contract.contract import Contract, TensorArg, Workload
+from porter.contract.contract import Contract, TensorArg, Values, Workload
 from porter.contract.expressions import evaluate, holds, last_factor, names_in, product_of_names
 from porter.contract.selections import Selection, selections
 from porter.contract.shares import divisors_first, multiples_of, ordered, with_shares
+from porter.contract.sums import bounded
 from porter.contract.syntax import ExpressionError
 
 MAX_ELEMENTS = 200_000
@@ -33,6 +34,7 @@ _MANY = {1: 263, 2: 17, 3: 7}
 _ROUND = (1, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024, 2048, 4096)
 _MAX_TRIALS = 1_500
 _LARGEST_CONSTANT = 65_536
+_OF_PLACES = (Values.INDEX, Values.SORTED)  # their bounds are at least 1
 _INTEGER = re.compile(r"\b\d+\b")
 
 
@@ -149,14 +151,17 @@ def _rank(tensor: TensorArg, symbol: str) -> int:
     return len(used) if symbol in used else 0
 
 
-def choose_sizes(contract: Contract, given: Mapping[str, int], targets: Mapping[str, int]) -> dict[str, int] | None:
+def choose_sizes(
+    contract: Contract, given: Mapping[str, int], targets: Mapping[str, int], *, filling: bool = False
+) -> dict[str, int] | None:
     """Returns sizes near `targets`, or near a fraction, that satisfy the conditions and keep every tensor small.
 
-    None when none were found.
+    Sums that a condition limits (`offset + count <= width`) reach their limit, if they are to be `filling`. None when
+    no sizes were found.
     """
     free = divisors_first((s for s in contract.symbols if s not in given), contract.conditions)
     for divisor in (1, 2, 4, 8, 32):
-        search = _Search(contract, {s: max(2, t // divisor) for s, t in targets.items()})
+        search = _Search(contract, {s: max(2, t // divisor) for s, t in targets.items()}, filling=filling)
         sizes = search.solve(free, dict(given))
         if sizes is not None:
             return {s: sizes[s] for s in contract.symbols}
@@ -166,11 +171,14 @@ def choose_sizes(contract: Contract, given: Mapping[str, int], targets: Mapping[
 class _Search:
     """Searches depth first, each symbol's favourite first; a condition prunes as soon as all its names are known."""
 
-    def __init__(self, contract: Contract, targets: Mapping[str, int]) -> None:
+    def __init__(self, contract: Contract, targets: Mapping[str, int], *, filling: bool = False) -> None:
         self.contract = contract
         self.targets = targets
+        self.filling = filling
         self.trials = 0
-        conditions = tuple((c, names_in(c)) for c in contract.conditions)
+        self.sums = tuple(filter(None, map(bounded, contract.conditions)))
+        bounds = (f"({t.bound}) >= 1" for t in contract.tensors if t.bound and t.values in _OF_PLACES)
+        conditions = tuple((c, names_in(c)) for c in (*contract.conditions, *bounds))
         shapes = tuple((t.shape, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors)
         self.conditions = {s: [(c, used) for c, used in conditions if s in used] for s in contract.symbols}
         self.shapes = {s: [(e, used) for e, used in shapes if s in used] for s in contract.symbols}
@@ -202,6 +210,7 @@ class _Search:
         try:
             return (
                 all(holds(text, sizes) for text, used in self.conditions[symbol] if used <= known)
+                and all(limited.may_hold(sizes) for limited in self.sums)
                 and all(_fits([evaluate(e, sizes) for e in s]) for s, used in self.shapes[symbol] if used <= known)
                 and (
                     symbol not in self.launch_names
@@ -219,6 +228,8 @@ class _Search:
         conditions come last.
         """
         target = self.targets[symbol]
+        if self.filling:
+            yield from (n for limited in self.sums if (n := limited.filling(symbol, sizes)) > 0)
         for unit in multiples_of(self.contract.conditions, symbol, sizes):
             yield from sorted((unit * k for k in (max(2, target // unit), 3, 5, 2, 1)), key=lambda n: abs(n - target))
         constants = {int(c) for text, _ in self.conditions[symbol] for c in _INTEGER.findall(text)}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from porter.backend import Port
 from porter.contract.contract import Contract, Entry, EntryKind
-from porter.contract.records import grouped
+from porter.contract.records import grouped, owner
 from porter.dialect import CUDA, Dialect
 from porter.errors import ContractError
 from porter.rules.original import NO_CODE, OwnCode
@@ -75,7 +75,7 @@ class Side:
             names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
             raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
         given = [argument.name for argument in contract.arguments]
-        wanted = list(dict.fromkeys(name.partition(".")[0] for name in given))
+        wanted = list(dict.fromkeys(map(owner, given)))
         alike = [f for f in named if [p.name for p in f.params] == wanted]
         matching = alike or [f for f in named if len(f.params) == len(wanted)] or named[:1]
         # A template and its explicit specialisation may name their parameters alike.

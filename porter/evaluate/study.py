@@ -13,6 +13,7 @@ from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind, ScalarArg, Workload
 from porter.contract.findings import contract_findings, extents_of
 from porter.contract.launch import GUESSED_SHARED_BYTES
+from porter.contract.number_lists import lists
 from porter.contract.other_values import unvaried
 from porter.contract.questions import guessed_launch, unknown_elements
 from porter.contract.trials import Trials
@@ -140,7 +141,7 @@ class Originals:
         is_drafted = settled.entry.launch is not None and not self.stated
         constant = "" if self.stated else _constant(settled, self.sizes)
         guessed = "" if self.stated else _guessed(settled)
-        chosen = "" if self.stated else _words(settled), _elements(settled)
+        chosen = "" if self.stated else _words(settled), _elements(settled), "" if self.stated else _lists(settled)
         limited = _limited(confirmation, is_drafted=is_drafted), _extents(confirmation)
         left_out = *limited, constant, guessed, *chosen, _left_out(built)
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief, confirmation.once_s)
@@ -256,6 +257,12 @@ def _extents(confirmation: Confirmation) -> str:
     """Returns what is said of tensors of which data decide how far accesses go."""
     said = [f"{count} of '{name}'" for name, count in extents_of(confirmation)]
     return f"no size decides how many elements some tensors have, which were given {', '.join(said)}" if said else ""
+
+
+def _lists(contract: Contract) -> str:
+    """Returns what is said of lists of numbers: how many porter gave them, which is what the source reads."""
+    given = [f"{count} numbers in '{name}'" for name, count in lists(contract.arguments).items()]
+    return f"with {', '.join(given)}, which are as many as the source reads" if given else ""
 
 
 def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:

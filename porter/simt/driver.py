@@ -32,7 +32,9 @@ static void porter_entry_{index}(::porter::simt::Arguments& arguments, ::porter:
     (void)arguments, (void)results;
     {call};
 }}"""
-_GIVE = "::porter::simt::give(record_{index}.{field}, arguments[{at}]);"
+_GIVE = "::porter::simt::give(record_{index}{field}, arguments[{at}]);"
+_STRUCT = "::porter::simt::Record<{index}, decltype({function})> record_{index}{{}};"
+_LIST_OF = "::porter::simt::ListOf<::porter::simt::Record<{index}, decltype({function})>> record_{index}({count});"
 _IN_NAMESPACE = "namespace {scope} {{\n{block}\n}}"
 
 
@@ -88,13 +90,16 @@ def _call(callee: Callee, *, by_parameters: bool) -> str:
 
 
 def _given(callee: Callee, function: str) -> str:
-    """Statements that put the structs among the parameters together, in `whole` with all other arguments."""
+    """Statements that put the structs and lists among the parameters together, in `whole` with all other arguments."""
     made, passed, at = list[str](), list[str](), 0
     for index, fields in enumerate(callee.fields):
+        is_list = bool(fields) and fields[0].startswith("[")
         if fields:
-            made.append(f"::porter::simt::Record<{index}, decltype({function})> record_{index}{{}};")
-            made.extend(_GIVE.format(index=index, field=f, at=at + i) for i, f in enumerate(fields))
-        passed.append(f"::porter::simt::record(&record_{index})" if fields else f"arguments[{at}]")
+            kind, dot = (_LIST_OF, "") if is_list else (_STRUCT, ".")
+            made.append(kind.format(index=index, function=function, count=len(fields)))
+            made.extend(_GIVE.format(index=index, field=f"{dot}{f}", at=at + i) for i, f in enumerate(fields))
+        whole = f"record_{index}.whole()" if is_list else f"&record_{index}"
+        passed.append(f"::porter::simt::record({whole})" if fields else f"arguments[{at}]")
         at += len(fields) or 1
     expected = f'::porter::simt::expect_arguments(arguments, {at}, "{callee.entry.name}");'
     return " ".join([expected, *made, f"::porter::simt::Arguments whole{{{', '.join(passed)}}}; "])

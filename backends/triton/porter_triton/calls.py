@@ -177,6 +177,7 @@ class Calls:
             _OBJECTS[count % len(_OBJECTS)],
             count % self._calls.configurations(function),
             capturing=count % 4 == 3,
+            lists=function.lists,
         )
 
     def _carried_out(

@@ -106,7 +106,7 @@ class _PlannedPort(InterpretedPort):
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
         """Returns the `function` of `module`, planned where others are run."""
-        called = self.called(contract.entry, function)
+        called = self.called(contract, function)
 
         def execute(job: Job) -> Run:
             self.plans.append((module.calls.plan(called, job), module.calls.kernels))

@@ -60,7 +60,7 @@ class NativePort(InterpretedPort):
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
         """Returns the `function` of `module` on the device, for which its launches were compiled."""
-        called = self.called(contract.entry, function)
+        called = self.called(contract, function)
         timed = Timed(
             self.session, lambda job: entry_of(module.calls, called, job, self.session), host_positions(contract)
         )

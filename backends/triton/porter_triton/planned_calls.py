@@ -27,12 +27,14 @@ class Function:
     """The function of a module that is called: with `launch` it takes grid, block and shared memory, too.
 
     `returns` is the type of a number that it returns; `permitted` are the operators of the original's own host code.
+    `lists` are the arguments that it takes together as a list, each by the first and how many there are.
     """
 
     name: str
     launch: bool = False
     returns: DType | None = None
     permitted: frozenset[str] = frozenset()
+    lists: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

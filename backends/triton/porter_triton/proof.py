@@ -13,6 +13,7 @@ from pathlib import Path
 from porter.backend import Port, PortedFile, Target
 from porter.contract.contract import Contract, Entry, EntryKind
 from porter.contract.dtype import DType
+from porter.contract.number_lists import places
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
 from porter.evaluate.ported import Candidates, Signature
@@ -184,7 +185,7 @@ class InterpretedPort:
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
         """Returns the `function` of `module` as what answers for `contract`."""
-        called = self.called(contract.entry, function)
+        called = self.called(contract, function)
 
         def execute(job: Job) -> Run:
             return module.calls.run(called, job)
@@ -202,10 +203,11 @@ class InterpretedPort:
             operations=lambda job: module.calls.operations(called, job),
         )
 
-    def called(self, entry: Entry, function: str) -> Function:
-        """Returns how `function` answers for `entry`."""
-        launch = entry.kind is EntryKind.KERNEL
-        return Function(function, launch, self.number(entry), self.original.own.operators)
+    def called(self, contract: Contract, function: str) -> Function:
+        """Returns how `function` answers for the entry of `contract`."""
+        entry = contract.entry
+        launch, together = entry.kind is EntryKind.KERNEL, places(contract.arguments)
+        return Function(function, launch, self.number(entry), self.original.own.operators, together)
 
     def number(self, entry: Entry) -> DType | None:
         """Returns the type of the number that the CUDA function returns, if it is one."""

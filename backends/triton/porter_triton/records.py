@@ -103,7 +103,7 @@ class PlanRequest:
 
     `launch` has grid, block and shared bytes for a function that takes those, too. `configuration` is the one that
     autotuners choose, `answers` are the answers to `Read` steps, None where porter is asked; a call planned `alone`
-    asks nothing, and reads zeros. `capturing` says that a stream is being captured.
+    asks nothing, and reads zeros. `capturing` says that a stream is being captured. `lists` are as in a `Function`.
     """
 
     function: str
@@ -116,6 +116,7 @@ class PlanRequest:
     capturing: bool = False
     answers: tuple[tuple[Number, ...], ...] | None = None
     alone: bool = False
+    lists: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,3 +81,33 @@ def test_any_other_block_is_asked_about(launch, said):
     question = guessed_launch(drafted(launch))
     assert question is not None
     assert question.text == said
+
+
+def test_a_launch_whose_arguments_say_its_blocks_is_the_kernels_own():
+    contract = drafted("row_sum<<<m, n, n * sizeof(float)>>>(a, b, m, n);")
+    assert contract.entry.launch.grid == ("rows", "1", "1")
+    assert contract.entry.launch.block == ("cols", "1", "1")
+    assert "cols <= 1024" in contract.conditions
+    assert guessed_launch(contract) is None
+
+
+def test_a_launch_by_anything_else_is_asked_about():
+    assert guessed_launch(drafted("row_sum<<<m, threads(n)>>>(a, b, m, n);")) is not None
+
+
+def test_blocks_that_a_kernel_tells_apart_are_no_limit_of_its_grid():
+    text = """__global__ void k(const float* x, float* y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (blockIdx.x == 0 && blockIdx.x >= 0) y[n] = 1;
+        if (i < n) y[i] = x[i];
+    }"""
+    program = parse(Source(Path("op.cu"), text))
+    shape, _ = launch_shape(Usage(program), program.kernels[0], ("n",))
+    assert evaluate(shape.grid[0], {"n": 1000}) > 3
+
+
+def test_constants_that_are_infinite_are_no_extents():
+    text = "#define FAR (1e300 * 1e300)\n" + KERNEL
+    program = parse(Source(Path("op.cu"), text))
+    shape, _ = launch_shape(Usage(program), program.kernels[0], ("rows", "cols"))
+    assert shape.block[1:] == ("1", "1")

@@ -11,7 +11,14 @@ from porter.contract.contract import Role, Values, Workload
 from porter.contract.dtype import DType, decode
 from porter.contract.materialise import materialise
 from porter.contract.validate import check
-from porter.contract.workloads import MAX_ELEMENTS, MAX_THREADS, default_workloads, large_workloads, with_workloads
+from porter.contract.workloads import (
+    MAX_ELEMENTS,
+    MAX_THREADS,
+    choose_sizes,
+    default_workloads,
+    large_workloads,
+    with_workloads,
+)
 from porter.simt.job import ScalarValue, TensorValue
 
 
@@ -35,6 +42,29 @@ def test_sizes_meet_the_conditions_and_stay_small(contract, tensor, symbols, sha
         (value,) = materialise(drafted, workload)
         assert isinstance(value, TensorValue)
         assert 0 < value.storage.size <= MAX_ELEMENTS
+
+
+SLICES = ("row + rows <= height", "column + columns <= width", "to + columns <= room")
+
+
+def test_sizes_are_found_for_sums_that_other_sizes_limit(contract, tensor):
+    symbols = ("rows", "columns", "height", "width", "room", "n", "row", "column", "to")
+    sliced = contract(tensor("x", "n", "height", "width"), symbols=symbols, conditions=SLICES)
+    workloads = default_workloads(sliced)
+    assert workloads
+    assert any(w.sizes["row"] + w.sizes["rows"] < w.sizes["height"] for w in workloads)
+    filled = choose_sizes(sliced, {}, dict.fromkeys(symbols, 7), filling=True)
+    assert filled is not None
+    assert filled["row"] + filled["rows"] == filled["height"]
+    assert filled["to"] + filled["columns"] == filled["room"]
+
+
+def test_indices_have_something_to_index(contract, tensor):
+    indices = tensor("faces", "3 * n", dtype=DType.INT32, values=Values.INDEX, bound="n / 3")
+    for workload in with_workloads(contract(indices)).workloads:
+        assert workload.sizes["n"] >= 3
+    for workload in large_workloads(contract(indices), {}):
+        assert workload.sizes["n"] >= 3
 
 
 def test_odd_sizes_are_no_multiple_of_a_block(contract, tensor):

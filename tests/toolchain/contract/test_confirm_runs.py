@@ -13,6 +13,7 @@ from porter.contract.contract import Distribution, EntryKind, Role
 from porter.contract.draft import draft
 from porter.contract.questions import unknown_extents
 from porter.contract.reader import loads
+from porter.contract.records import grouped
 from porter.contract.toml import dumps
 from porter.dialect import CUDA
 from porter.evaluate.doubt import unsound
@@ -36,7 +37,8 @@ def judge(build_cache):
         functions = program.kernels if contract.entry.kind is EntryKind.KERNEL else program.host_functions
         (entry,) = [f for f in functions if f.qualified == contract.entry.name]
         parameters = tuple(p.type for p in entry.params)
-        request = BuildRequest(source, (), CUDA, (Callee(contract.entry, parameters),), 32)
+        parts = grouped([argument.name for argument in contract.arguments], entry.params)
+        request = BuildRequest(source, (), CUDA, (Callee(contract.entry, parameters, parts),), 32)
         (executable,) = build(request, build_cache)
         assert isinstance(executable, Executable), executable
         execute = partial(run, executable)
@@ -604,3 +606,67 @@ __global__ void angles(const float* degrees, int* bins, int n) {
     assert int(bins.shape[0]) >= 1024
     assert degrees.shape == ("n",)
     assert unsound(reference) == ""
+
+
+def test_a_slice_of_an_image_is_understood_where_it_reaches_the_last_row(judge):
+    confirmation, reference = judge("""
+#include <cassert>
+__global__ void copy(
+    const float* x, float* y, int rows, int cols, int height, int width, int planes, int row, int col
+) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows * cols * planes) {
+        int c = i % cols, r = i / cols % rows, p = i / cols / rows;
+        y[i] = x[(p * height + row + r) * width + col + c];
+    }
+}
+void slice(
+    const float* x, float* y, int rows, int cols, int height, int width, int planes, int row, int col
+) {
+    assert(row + rows <= height);
+    assert(col + cols <= width);
+    copy<<<(rows * cols * planes + 255) / 256, 256>>>(x, y, rows, cols, height, width, planes, row, col);
+}""")
+    x, y = confirmation.contract.tensors
+    assert confirmation.contract.questions == ()
+    assert set(x.shape[0].split(" * ")) == {"height", "width", "planes"}
+    assert set(y.shape[0].split(" * ")) == {"rows", "cols", "planes"}
+    assert not confirmation.inferred
+    assert reference.because == ""
+
+
+@pytest.mark.parametrize("taken", ["const std::vector<float>& by", "std::array<float, 3> by"])
+def test_a_list_of_numbers_has_those_that_the_launcher_reads(judge, taken):
+    confirmation, reference = judge(
+        """
+#include <array>
+#include <vector>
+__global__ void scale(float* x, float a, float b, float c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = x[i] * a + b * c;
+}
+void scaled(float* x, LIST, int n) {
+    scale<<<(n + 255) / 256, 256>>>(x, by[0], by[1], by[2], n);
+}""".replace("LIST", taken)
+    )
+    assert confirmation.contract.questions == ()
+    assert [a.name for a in confirmation.contract.arguments] == ["x", "by[0]", "by[1]", "by[2]", "n"]
+    assert reference.because == ""
+
+
+def test_a_kernel_is_run_with_the_blocks_that_its_own_launch_makes_of_its_sizes(judge):
+    confirmation, reference = judge("""
+__global__ void tell(const float* x, float* y, int rows, int cols) {
+    __shared__ float sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, x[blockIdx.x * cols + threadIdx.x]);
+    __syncthreads();
+    y[blockIdx.x * cols + threadIdx.x] = sum / cols;
+}
+class Layer { public: void run(float* a, float* b, int m, int n) { tell<<<m, n>>>(a, b, m, n); } int state; };
+""")
+    launch = confirmation.contract.entry.launch
+    assert (launch.grid[0], launch.block[0]) == ("rows", "cols")
+    assert [t.shape for t in confirmation.contract.tensors] == [("rows * cols",)] * 2
+    assert reference.because == ""

@@ -103,6 +103,14 @@ def serve(arguments: list[str]) -> None:
             write_frame(replies, encode(server.answer(request)).encode())
 
 
+def _with_lists(arguments: list[object], lists: tuple[tuple[int, int], ...]) -> list[object]:
+    """Returns `arguments` with a list in the place of those that are its elements."""
+    given = list(arguments)
+    for first, count in reversed(lists):
+        given[first : first + count] = [arguments[first : first + count]]
+    return given
+
+
 class _Server:
     def __init__(self, path: Path, questions: IO[bytes], replies: IO[bytes]) -> None:
         self._path = path
@@ -154,10 +162,11 @@ class _Server:
         function: Any = getattr(self._module, request.function)
         if isinstance(function, type) and issubclass(function, torch.nn.Module):
             function = self._models.calling(function, request.construction)
+        given = _with_lists(arguments, request.lists)
         if request.launch is None:
-            return function(*arguments)
+            return function(*given)
         grid, block, shared_bytes = request.launch
-        return function(*arguments, grid=grid, block=block, shared_bytes=shared_bytes)
+        return function(*given, grid=grid, block=block, shared_bytes=shared_bytes)
 
     def _mark(self, tree: ast.Module, file: Path) -> Mapping[str, object]:
         self._marks.insert_in_host_code(tree, file.name)

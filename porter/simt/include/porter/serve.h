@@ -1,7 +1,9 @@
 // The driver of an executable: a generated `main` hands it the entries, it reads the job and writes what came of it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -76,6 +78,30 @@ void launch_entry(const char* name, void (*kernel)(P...), Arguments& arguments, 
 // A struct that a function takes, whose fields the driver gives one by one.
 template <std::size_t I, class Function>
 using Record = typename detail::Parameter<I, Function>::Type;
+
+// A list of numbers that a function takes, whose elements the driver gives one by one. It lives as long as the call.
+template <class List>
+class ListOf {
+public:
+    using Element = std::remove_const_t<typename List::value_type>;
+
+    explicit ListOf(std::size_t count) : elements_(count) {}
+    Element& operator[](std::size_t place) { return elements_[place]; }
+
+    const List* whole() {
+        if constexpr (std::is_constructible_v<List, const Element*, std::size_t>) list_.emplace(elements_.data(), elements_.size());
+        else if constexpr (std::is_constructible_v<List, const Element*, const Element*>) list_.emplace(elements_.data(), elements_.data() + elements_.size());
+        else {
+            List& list = list_.emplace();
+            std::copy_n(elements_.begin(), std::min(elements_.size(), list.size()), list.begin());
+        }
+        return &*list_;
+    }
+
+private:
+    std::vector<Element> elements_;
+    std::optional<List> list_;
+};
 
 // `__restrict__` is no part of what a pointer is converted to.
 template <class T>

@@ -45,14 +45,18 @@ struct Convert<at::Generator> {
     static at::Generator from(Argument&) { return at::cuda::detail::getDefaultCUDAGenerator(); }
 };
 
-// A list parameter is given as one argument: the list has one element.
+// A list parameter is given whole, or as one argument: the list has one element then.
 template <class T>
 struct Convert<std::vector<T>> {
-    static std::vector<T> from(Argument& argument) { return {Convert<T>::from(argument)}; }
+    static std::vector<T> from(Argument& argument) {
+        if (argument.record) return *static_cast<const std::vector<T>*>(argument.record);
+        return {Convert<T>::from(argument)};
+    }
 };
 template <class T>
 struct Convert<c10::ArrayRef<T>> {
     static c10::ArrayRef<T> from(Argument& argument) {
+        if (argument.record) return *static_cast<const c10::ArrayRef<T>*>(argument.record);
         static std::deque<std::vector<T>> lists;  // an ArrayRef owns nothing: kept as long as the process
         return lists.emplace_back(Convert<std::vector<T>>::from(argument));
     }
