@@ -238,9 +238,12 @@ class Admission:
         return True
 
     def _check_not_kept(self, source: TensorView, does: str) -> None:
-        """Raises where `source` lies in memory that an earlier call filled with what came of its arguments."""
+        """Raises where `source` lies in memory that an earlier call filled with what came of its arguments.
+
+        Once this call has used such memory, that was restored, and holds what this call's own steps gave it since.
+        """
         buffer = self._buffers[source.buffer]
-        if buffer.call != self._call and buffer.reaches:
+        if buffer.call != self._call and buffer.reaches and source.buffer not in self._restored:
             raise PlanRefusedError(FaultKind.KEPT, f"it {does} what an earlier call left")
 
     def _check_read(self, step: Read, source: TensorView) -> None:

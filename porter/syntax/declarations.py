@@ -230,4 +230,4 @@ def storage(words: frozenset[str]) -> str:
     for word, name in (("__constant__", "constant"), ("__device__", "device"), ("__managed__", "device")):
         if word in words:
             return name
-    return "static" if "static" in words else ""
+    return "static" if "static" in words else "extern" if "extern" in words else ""

@@ -19,7 +19,7 @@ _SINGLE_WORDS = frozenset((
     "uint32_t", "uint64_t", "uint", "uchar", "ushort", "ulong", "__nv_fp8_e4m3", "__nv_fp8_e5m2",
 ))  # fmt: skip
 _HEADER_NAMES = {"half": "__half", "half2": "__half2"} | {f"nv_{n}": f"__nv_{n}" for n in ("bfloat16", "bfloat162")}
-_VECTORS = frozenset(
+VECTORS = frozenset(
     f"{base}{width}"
     for base in ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "float", "double")
     for width in (1, 2, 3, 4)
@@ -29,7 +29,7 @@ _CLASSES = frozenset((
     "torch::Tensor", "at::Tensor", "Tensor", "at::Half", "c10::Half", "at::BFloat16", "c10::BFloat16", "std::string",
     "std::vector", "std::tuple", "std::pair", "at::TensorOptions", "torch::TensorOptions", "at::ScalarType",
 ))  # fmt: skip
-BUILT_IN = _INTEGER_WORDS | _SINGLE_WORDS | _VECTORS
+BUILT_IN = _INTEGER_WORDS | _SINGLE_WORDS | VECTORS
 # Types whose `T(x)` converts a number.
 SCALARS = _INTEGER_WORDS | (_SINGLE_WORDS - {"void", "auto", "__half2", "half2", "__nv_bfloat162", "nv_bfloat162"})
 _KNOWN = BUILT_IN | _CLASSES

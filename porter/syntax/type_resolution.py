@@ -101,7 +101,7 @@ class Types:
             return TypeName(number.name)
         if kind.name in BUILT_IN:
             return named_by_library(kind.name, given) or TypeName(kind.name)
-        return named_by_library(kind.name, given) or self._elsewhere(kind.name, given)
+        return named_by_library(kind.name, given, self._structs) or self._elsewhere(kind.name, given)
 
     def _argument(self, argument: Argument, scope: tuple[str, ...], bound: Bindings, steps: int) -> Argument:
         """A template argument as it is seen from outside of `scope`; as written where it is not known.

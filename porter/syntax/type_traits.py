@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from porter.source.arithmetic_types import Kind, arithmetic
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Binary, Call, Cast, Choice, Expression, Literal, Name, SizeOf, TypeName, Unary
+from porter.syntax.type_names import VECTORS
 
 Argument = TypeName | Expression
 _SAME = frozenset((
@@ -29,9 +30,11 @@ _QUESTIONS = frozenset(
 )
 
 
-def named_by_library(name: str, given: tuple[Argument, ...]) -> TypeName | None:
+def named_by_library(name: str, given: tuple[Argument, ...], classes: Container[str] = ()) -> TypeName | None:
     """Returns what `std::conditional_t<test, A, B>` and its like are, their arguments followed, CUDA's complex numbers,
     and PyTorch's tensors and accessors, which are what they are called; None for other names.
+
+    `classes` are those of the program, by their whole names.
     """
     if name in _COMPLEX:
         return TypeName(_COMPLEX[name])
@@ -42,10 +45,10 @@ def named_by_library(name: str, given: tuple[Argument, ...]) -> TypeName | None:
     plain = name.removesuffix("::type").rpartition("::")[2].removesuffix("_t")
     types = [a for a in given if isinstance(a, TypeName)]
     if plain == "conditional" and len(given) == 3:
-        return _chosen(given)
+        return _chosen(given, classes)
     if plain == "enable_if" and given:
         return types[-1] if len(given) == 2 and isinstance(given[1], TypeName) else TypeName("void")
-    if not types or types[0] is not given[0] or not _is_known(types[0]):
+    if not types or types[0] is not given[0] or not _is_known(types[0], classes):
         return None
     if plain in _SAME:
         return TypeName(types[0].name, types[0].arguments, types[0].pointers)
@@ -59,20 +62,20 @@ def named_by_library(name: str, given: tuple[Argument, ...]) -> TypeName | None:
     return _accumulator(plain, types[0])
 
 
-def _is_known(kind: TypeName) -> bool:
+def _is_known(kind: TypeName, classes: Container[str] = ()) -> bool:
     """Returns whether a followed argument came to an end: what did not keeps its own name, which may be a
     parameter's.
     """
-    return arithmetic(kind.name) is not None
+    return arithmetic(kind.name) is not None or kind.name in VECTORS or kind.name in classes
 
 
-def _chosen(given: tuple[Argument, ...]) -> TypeName | None:
+def _chosen(given: tuple[Argument, ...], classes: Container[str]) -> TypeName | None:
     test, yes, no = given
     told = test.value if isinstance(test, Literal) else None
     if isinstance(yes, TypeName) and yes == no:
         return yes
     chosen = yes if told else no
-    return chosen if told is not None and isinstance(chosen, TypeName) and _is_known(chosen) else None
+    return chosen if told is not None and isinstance(chosen, TypeName) and _is_known(chosen, classes) else None
 
 
 def _accumulator(plain: str, kind: TypeName) -> TypeName | None:

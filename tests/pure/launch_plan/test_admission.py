@@ -169,6 +169,13 @@ def test_a_workspace_begins_each_call_as_it_was_made():
     assert calls.call(Input(3, 0), Allocate(4, 64), used) == [Allocate(1, 4), clear]
 
 
+def test_what_a_call_gave_a_workspace_itself_may_be_copied():
+    calls = Calls()
+    calls.call(*HONEST)
+    filled = (Input(2, 0), Allocate(3, 64), launch(dense(2, 16), dense(1, 16)))
+    assert calls.call(*filled, Move(dense(3, 16), dense(1, 16)), Return((dense(3, 16),))) == [Allocate(1, 64)]
+
+
 def test_a_table_that_a_kernel_filled_from_a_table_is_filled_again():
     calls = Calls()
     content = base64.b64encode(bytes(64)).decode()

@@ -41,9 +41,9 @@ void f(float* y) { k<<<1, THREADS>>>(y); }
 
 
 def test_a_variable_that_the_source_declares_comes_from_no_build():
-    text = """static int sizes[2] = {32, 64};
+    text = """static int sizes[2][1] = {{32}, {64}};
 __global__ void k(float* y) { y[threadIdx.x] = 1.0f; }
-void f(float* y, int i) { k<<<1, sizes[i]>>>(y); }
+void f(float* y, int i) { k<<<1, sizes[i][0]>>>(y); }
 """
     (finding,) = port(parse(Source(Path("op.cu"), text)), ()).findings
     assert "'sizes' is not known" in finding.message

@@ -84,7 +84,7 @@ def test_a_variable_that_holds_a_property_of_the_device_is_that():
     assert found.startswith("scale[(8,)](y, x, n,")
 
 
-def test_a_variable_with_another_value_anywhere_is_not_known():
+def test_a_variable_with_another_value_anywhere_is_what_was_left_in_it():
     text = """
         int blocks = 0;
         void setup() {
@@ -94,8 +94,7 @@ def test_a_variable_with_another_value_anywhere_is_not_known():
         }
         void reset() { blocks = 3; }
         void f(float* y, const float* x, int n) { scale<true><<<blocks, 256>>>(y, x, n); }"""
-    with pytest.raises(AssertionError, match="'blocks' is not known"):
-        launcher(text)
+    assert launcher(text).startswith("scale[(blocks,)](y, x, n,")
 
 
 def test_the_largest_grid_is_a_row_of_numbers():
@@ -284,9 +283,8 @@ def test_a_variable_of_the_file_that_nobody_changes_is_its_value(around):
         "static int blocks;",
     ],
 )
-def test_a_variable_that_another_file_or_function_may_change_is_not_known(around):
-    with pytest.raises(AssertionError, match="'blocks' is not known"):
-        launcher(f"{around} {SCALED}")
+def test_a_variable_that_another_file_or_function_may_change_is_no_constant(around):
+    assert launcher(f"{around} {SCALED}").startswith("scale[(blocks,)](y, x, n,")
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from porter.ir.simt.library import with_host_libraries
 from porter.source.program import Program
 from porter.syntax.nodes import Braces, Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.host import constants, expressions, member_types, records, statements
+from porter_triton.host import constants, expressions, lasting, member_types, records, statements
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.launches import extents
 from porter_triton.host.nullable import nullable_parameters, objects
 from porter_triton.host.pointed import with_references
 from porter_triton.host.scope import Context, Given, Template
-from porter_triton.host.suites import Line, Suite, laid_out, pruned, words_read
+from porter_triton.host.suites import Line, Suite, is_set, laid_out, pruned, without_flags, words_read
 from porter_triton.kernel_records import LoweredKernel, ParameterKind
 from porter_triton.kernels import Kernels
 from porter_triton.naming import python_name
@@ -79,6 +79,8 @@ class Hosts:
         """Puts a function before the launchers that call it; raises `Refusal` where the source has one of that name."""
         if name in self._taken:
             raise Refusal(0, f"'{name}' is a function of the source")
+        if any(name == other and text != known for known, other in self._texts.items()):
+            raise Refusal(0, f"several variables are called '{name}'")
         self._texts.setdefault(text, name)
 
     def kernels_of(self, python_name: str) -> tuple[Name, ...]:
@@ -87,7 +89,7 @@ class Hosts:
 
     def _translate(self, function: FunctionTree, template: Template, given: Given, name: str) -> str | Refusal:
         try:
-            head, body, gives = self._parts(function, template, given)
+            head, body, gives = self._parts(function, template, given, name)
         except Refusal as refusal:
             return refusal.within(function.file)
         existing = next((n for t, n in self._texts.items() if t == _text(n, head, body)), None)
@@ -106,10 +108,11 @@ class Hosts:
         return chosen
 
     def _parts(
-        self, function: FunctionTree, template: Template, given: Given
+        self, function: FunctionTree, template: Template, given: Given, name: str
     ) -> tuple[list[str], list[str], tuple[Name, ...]]:
         """Returns the parameters, the lines of the body, and the kernels that it may return."""
-        cx = Context(self._unit, self._kernels, function, self._taken, self)
+        cx = Context(self._unit, self._kernels, function, self._taken, self, python=name)
+        lasting.bind_all(cx)
         for parameter, argument in zip(function.head.template, template, strict=False):
             cx.bind(parameter.name, _bound(cx, argument))
         nullable = [(function.head.name, i) in self._nullable for i in range(len(function.parameters))]
@@ -119,14 +122,24 @@ class Hosts:
                 cx.bind(taken.name, replace(held, kind=Kind.KERNEL, kernels=kernels))
         statements.block(cx, function.body)
         cx.check_dtypes()
-        body = pruned(_without_last_return(cx.body))
+        body = pruned(without_flags(_without_last_return(cx.body), cx.own_lasting))
         if MOMENT.text in words_read(body):
             raise Refusal(function.head.span.line, "what this does depends on the time that a clock gives")
         lines = laid_out(body or [Line("pass")], "    ")
+        lines = [*self._lasting(cx, body), *lines]
         self.prints[function.head.qualified] = cx.prints
         self.lacking[function.head.qualified] = cx.lacking
         self.undefined[function.head.qualified] = cx.undefined
         return parameters, [*self._origin(function), *lines], tuple(dict.fromkeys(cx.gives))
+
+    def _lasting(self, cx: Context, body: list[Line | Suite]) -> list[str]:
+        """Puts the variables that outlive the call into the module; returns the statement for those that it sets."""
+        read = words_read(body)
+        used = [name for name in cx.lasting if name in read]
+        for name in used:
+            self.keep(name, cx.lasting[name])
+        changed = [name for name in used if is_set(body, name)]
+        return [f"    global {', '.join(changed)}"] if changed else []
 
     def _origin(self, function: FunctionTree) -> list[str]:
         """Returns a comment with the lines of the source, for a function that is not a header's."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from porter.ir.simt.builder.errors import told_by_build
 from porter.syntax.nodes import Assign, Braces, Declare, Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, held_kernels, indexing, member_types, methods, predefined, times
+from porter_triton.host import expressions, held_kernels, indexing, lasting, member_types, methods, predefined, times
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     ATOM,
@@ -38,8 +38,9 @@ def name(cx: Context, node: Name) -> Code:
         return kernel
     if isinstance(meaning, TypeName | Closure | Addresses):
         raise Refusal(node.line, f"'{node.name}' is not a value")
-    found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
+    found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or of_device(cx, node)
     found = found or times.variable(cx, node.name) or indexing.named(plain(node.name))
+    found = found or lasting.of_file(cx, node.name)
     if found is None:
         declared = cx.unit.variables_named(node.name, cx.function.head.scope)
         raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")
@@ -76,7 +77,7 @@ def _number(name: str) -> Code | None:
     return Code(repr(value), Kind.FLOAT, constant=value, ctype=kind)
 
 
-def _of_device(cx: Context, node: Name) -> Code | None:
+def of_device(cx: Context, node: Name) -> Code | None:
     """Returns the properties of the device, also for a variable of the file that only ever gets them."""
     declared = [v for v in cx.unit.variables if v.name == node.name]
     if not declared:

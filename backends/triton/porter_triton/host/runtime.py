@@ -73,7 +73,7 @@ def _allocate(cx: Context, node: Call) -> None:
     count = expressions.expression(cx, asked) if bytes_ else elements(cx, asked, meaning.ctype)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
     cx.changed(meaning.text)
-    if cx.settled(count) and meaning.text.isidentifier():
+    if cx.settled(count) and meaning.text.isidentifier() and meaning.text not in cx.lasting:
         cx.lengths[meaning.text] = count.text
     is_variable = meaning.text.isidentifier()  # and no element of a list, which others name
     made = f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})"

@@ -26,6 +26,7 @@ from porter_triton.refusal import Refusal
 
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", "math", "os"}
 _MOST_ALIASES = 20
+_EVER = 1 << 30  # more changes than a function makes
 # Names of the standard library that a `using` leaves without `std::`.
 _STANDARD = ("vector", "array", "tuple", "pair", "initializer_list", "make_tuple", "make_pair", "tie")
 _UNQUALIFIED = ("at::", "c10::", "torch::", "std::")
@@ -112,6 +113,9 @@ class Context:
     gives: list[Name] = field(default_factory=list)  # kernels that the function returns
     vectors: dict[str, TypeName] = field(default_factory=dict)  # variables whose assignment copies the elements
     undefined: dict[str, int] = field(default_factory=dict)  # functions that another file defines, and a line of each
+    python: str = ""  # the name that the function has in Python
+    lasting: dict[str, str] = field(default_factory=dict)  # variables of the module, and how it declares them
+    own_lasting: list[str] = field(default_factory=list)  # those that no other function knows
 
     @cached_property
     def block_sizes(self) -> BlockSizes:
@@ -128,6 +132,11 @@ class Context:
     def bind(self, name: str, meaning: Binding) -> None:
         """Give `name` a meaning in the innermost scope."""
         self.scopes[-1][name] = meaning
+
+    def last(self, name: str, text: str) -> None:
+        """Notes a variable of the module, which `text` declares: other calls set it, too, so it is never settled."""
+        self.lasting[name] = text
+        self.changes[name] = _EVER
 
     def python_name(self, name: str) -> str:
         """Returns a Python name for a new variable called `name`: another one where an outer one is still seen."""
@@ -205,7 +214,7 @@ class Context:
         self.dtypes.emitted(text, self.is_steady)
         called = set(re.findall(r"(\w+)\(", text))
         pure = not any(name in self.taken or name.endswith("_") for name in called)
-        self.body.append(Line(text, defines if pure else ""))
+        self.body.append(Line(text, defines if pure and defines not in self.lasting else ""))
 
     def check_dtypes(self, before: Suite | None = None) -> None:
         """Emits the checks of tensors whose data was asked for; `before` comes next, perhaps as an `elif`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -38,6 +39,37 @@ def pruned(body: list[Line | Suite], result: frozenset[str] = frozenset()) -> li
         if _size(shorter) == _size(body):
             return shorter
         body = shorter
+
+
+def without_flags(body: list[Line | Suite], names: Iterable[str]) -> list[Line | Suite]:
+    """Returns `body` without those of `names` that only say whether the statements that set them ran before."""
+    for name in names:
+        rest = _without_flag(body, name)
+        body = body if name in words_read(rest) else rest
+    return body
+
+
+def _without_flag(body: list[Line | Suite], name: str) -> list[Line | Suite]:
+    """Returns `body` without what sets `name`, and without the questions for it that nothing else hangs on."""
+    kept: list[Line | Suite] = []
+    for item in body:
+        if isinstance(item, Line):
+            kept += [] if item.text.startswith(f"{name} = ") else [item]
+            continue
+        inner = _without_flag(item.body, name)
+        if inner or name not in _WORD.findall(item.head):
+            kept.append(Suite(item.head, inner))
+    return kept
+
+
+def is_set(body: list[Line | Suite], name: str) -> bool:
+    """Returns whether a statement of `body` gives the variable `name` a value, and not only an element of it."""
+    assigns = re.compile(rf"(?<![\w.]){name}(?![\w.\[(])[^=]* (?:[^\w\s]*=|in) ")
+    return any(
+        assigns.search(f"{item.head if isinstance(item, Suite) else item.text} ") is not None
+        or (isinstance(item, Suite) and is_set(item.body, name))
+        for item in body
+    )
 
 
 def words_read(body: list[Line | Suite]) -> frozenset[str]:

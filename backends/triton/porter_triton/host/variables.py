@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Braces, Call, Cast, Expression, Lambda, Name, TypeName, Unary, Variable
-from porter_triton.host import expressions, held_kernels, pointers, records, vector_memory
+from porter_triton.host import expressions, held_kernels, lasting, pointers, records, vector_memory
 from porter_triton.host.codes import MOMENT, SUCCESS, Code, Kind, integer, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.methods import options_of
@@ -19,7 +19,9 @@ def declare(cx: Context, variable: Variable) -> None:
     """Emits the declaration of one variable."""
     kind = kind_of(cx, variable.type)
     cx.demand_own(variable.name, variable.type, kind in (Kind.STREAM, Kind.TIME), variable.line)
-    if isinstance(variable.value, Lambda):
+    if (held := lasting.of_function(cx, variable)) is not None:
+        cx.bind(variable.name, held)
+    elif isinstance(variable.value, Lambda):
         cx.bind(variable.name, Closure(variable.value))
     elif (kernel := _kernel(cx, variable)) is not None:
         cx.bind(variable.name, kernel)

@@ -55,7 +55,7 @@ def alias(b: Builder, node: Alias) -> None:
 
 def _declared(b: Builder, variable: Variable) -> Place:
     if "shared" in variable.storage:
-        return _shared(b, variable)
+        return shared(b, variable, b.instance())
     if variable.storage == "static" and not (variable.constexpr or variable.type.const):
         raise b.problem(f"the static variable '{variable.name}'")
     if variable.type.reference:
@@ -205,8 +205,8 @@ def initial(b: Builder, type_: CType, value: Expression, line: int) -> RValue:
     return calls.converted(b, found, type_, line)
 
 
-def _shared(b: Builder, variable: Variable) -> Place:
-    """Memory of the block: one for each instance of the function that declares it."""
+def shared(b: Builder, variable: Variable, instance: tuple[object, ...]) -> Place:
+    """Memory of the block: one for each `instance` of the function that declares it, or one outside of functions."""
     if "extern" in variable.storage:
         kind = resolve.type_of(b, variable.type, variable.line)
         base = b.dynamic_shared()
@@ -215,7 +215,7 @@ def _shared(b: Builder, variable: Variable) -> Place:
             base = b.emitter.emit("bitcast", (base,), Pointer(element_of(kind), Space.SHARED), variable.name)
         inner = PointerTo(kind)
         return Held(Number(base, inner)) if variable.extents else Memory(base, b.zero(), kind)
-    key = (id(variable), b.instance())
+    key = (id(variable), instance)
     if key not in b.shared:
         kind = _type(b, variable)
         array = b.array(Array(element_of(kind), max(1, units_of(kind)), Space.SHARED), variable.name)

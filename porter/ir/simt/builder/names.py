@@ -116,6 +116,8 @@ def _global(b: Builder, node: Name) -> Place | None:
     if _is_function(b, variable):
         with b.scope(wall=True):
             return _initial(b, variable)
+    if "shared" in variable.storage:
+        return declarations.shared(b, variable, ())
     if variable.storage in ("constant", "device") and not _is_fixed(b, variable):
         return _in_memory(b, variable)
     if variable.value is None or not (variable.constexpr or variable.type.const or variable.storage == "constant"):

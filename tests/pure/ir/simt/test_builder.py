@@ -175,6 +175,22 @@ def test_shared_memory_of_a_function_is_one_however_often_it_is_called():
     assert run(made, np.zeros(32, np.int32))[0].tolist() == [34] * 32
 
 
+def test_shared_memory_outside_of_functions_is_one_for_the_block():
+    made = built("""
+        extern __shared__ int all[];
+        __shared__ int last[2];
+        __device__ void put(int v) { last[1] = v; }
+        __device__ int taken() { return last[1]; }
+        __global__ void k(int* out) {
+          all[threadIdx.x] = threadIdx.x;
+          if (threadIdx.x == 5) put(70);
+          __syncthreads();
+          out[threadIdx.x] = all[31 - threadIdx.x] + taken(); }
+    """)
+    assert [op.kind for op in walk(made.body)].count("array") == 1
+    assert run(made, np.zeros(32, np.int32), shared=128)[0].tolist() == [31 - t + 70 for t in range(32)]
+
+
 def test_vectors_are_loaded_and_stored_at_once():
     made = built("""
         __global__ void k(const float* x, float* y) {

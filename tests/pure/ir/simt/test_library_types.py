@@ -101,3 +101,19 @@ CASES = {  # what is declared, what a thread `t` of 32 does, and what it writes
 def test_a_kernel_computes_what_its_types_say(declared, body, expected):
     function = built(f"{declared}\n__global__ void k(int* out) {{ const int t = threadIdx.x; {body} }}")
     assert run(function, np.zeros(32, np.int32))[0].tolist() == expected(np.arange(32)).tolist()
+
+
+@pytest.mark.parametrize(("real", "expected"), [("float", 2 * 12 + 3), ("double", 2 * 24 + 3)])
+def test_a_choice_of_types_may_be_one_of_vectors_and_structs(real, expected):
+    made = built(f"""
+        #include <type_traits>
+        using Real = {real};
+        struct Point {{ int a, b, c; }};
+        using Real3 = std::conditional_t<std::is_same_v<Real, float>, float3, double3>;
+        template <bool wide> using Held = std::conditional_t<wide, Real3, Point>;
+        __global__ void k(int* out) {{
+          Held<true> p = Real3{{1, 1, 1}};
+          Held<false> q{{1, 1, 1}};
+          out[threadIdx.x] = 2 * sizeof(p) + q.a + q.b + q.c; }}
+    """)
+    assert run(made, np.zeros(32, np.int32))[0].tolist() == [expected] * 32
