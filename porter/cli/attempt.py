@@ -24,7 +24,7 @@ from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
 from porter.evaluate.standards import is_reference
-from porter.measure.stages import Stage
+from porter.measure.stages import Stage, Stages
 from porter.report.columns import Cell, columns
 from porter.report.diff import port_diff
 from porter.report.document import Json, encode_json
@@ -246,20 +246,26 @@ def _searched(
     from porter.evolve.run import improve
     from porter.evolve.subject import beginning_of
 
-    migration, found, unsearched, begin = made.migration, None, None, time.monotonic()
+    migration, found, unsearched, stages = made.migration, None, None, dict(made.migration.stages)
     is_anew = migration.followed is not None and migration.followed.what is Follow.FORMULA
     search = wish.search or (wish.choosing if is_anew else None)
     if isinstance(migration.outcome, Verified) and search is not None:
-        run = folder / f"{migration.source.path.stem}.{wish.options.target}.search"
+        run, begin = folder / f"{migration.source.path.stem}.{wish.options.target}.search", time.monotonic()
         try:
             found = improve(beginning_of(migration, wish.options), wish.options, search, run, step)
         except PorterError as error:
             unsearched = error if wish.search else None
             migration = migration if wish.search else _as_scheduled(migration, error)
-    migration, found = finished(migration, found, wish.options, step)
-    stages = {**made.migration.stages, Stage.SEARCH.value: time.monotonic() - begin}
-    migration = replace(migration, stages=stages)
+        stages[Stage.SEARCH.value] = time.monotonic() - begin
+    last = Stages()
+    migration, found = finished(migration, found, replace(wish.options, stages=last), step)
+    migration = replace(migration, stages=_added(stages, last))
     return replace(_written(migration, folder, wish, to, software), improved=found, unsearched=unsearched)
+
+
+def _added(stages: dict[str, float], last: Stages) -> dict[str, float]:
+    """Returns the seconds of stages with those of the last ones."""
+    return stages | {stage.value: stages.get(stage.value, 0.0) + seconds for stage, seconds in last.seconds.items()}
 
 
 def _as_scheduled(migration: Migration, error: PorterError) -> Migration:

@@ -19,6 +19,7 @@ from porter.evolve.by_model import signed
 from porter.evolve.formula import NAME as FORMULA
 from porter.evolve.run import Improved
 from porter.evolve.settings import SEED
+from porter.measure.stages import Stage
 from porter.native.place import Place
 from porter.native.session import Session
 from porter.native.timed import Timed
@@ -55,7 +56,8 @@ def _held(migration: Migration, improved: Improved, options: MigrateOptions, pro
     )
     original = original_side(migration.program, options.include_dirs, options.defines)
     judged = replace(options, seed=options.seed or 0)
-    better = held(original, Port(files, migration.findings), migration.target, judged, progress)
+    with options.stages.of(Stage.PROVE):
+        better = held(original, Port(files, migration.findings), migration.target, judged, progress)
     is_anew = improved.best.candidate.origin.proposer == FORMULA
     return replace(better, followed=Followed(Follow.FORMULA, _SEARCHED) if is_anew else migration.followed)
 

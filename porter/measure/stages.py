@@ -17,7 +17,7 @@ class Stage(StrEnum):
     WAIT = "wait"  # others have the device
     CHECK = "check"  # answers on the device, beside others who do the same
     TIME = "time"  # alone with the device
-    SEARCH = "search"  # for a better port, whatever of the above it takes, and timing what was found
+    SEARCH = "search"  # for a better port, whatever of the above it takes
 
 
 class Stages:

@@ -24,6 +24,7 @@ from porter.simt.job import Job, TensorValue
 from porter.worker.load import load
 
 Call = Callable[[Sequence[object]], object]
+_DEVICE = "cuda"
 _RESULTS = 32  # a number, a count, and the tensors
 
 
@@ -42,7 +43,7 @@ class Entries:
         self._modules: dict[str, ModuleType] = {}
         self._carriers: dict[str, Any] = {}
         self._libraries: dict[str, ctypes.CDLL] = {}
-        self._references: dict[ReferenceEntry, Call] = {}
+        self._references: dict[ReferenceEntry, ReferenceCall] = {}
 
     def call(self, entry: Entry, job: Job) -> Call:
         """Returns a function that calls `entry` with arguments; the grid and block of a kernel come from `job`."""
@@ -55,44 +56,18 @@ class Entries:
             case LibraryEntry():
                 return self._of_library(entry, job)
             case ReferenceEntry():
-                if entry not in self._references:  # which keeps what was compiled
-                    self._references[entry] = self._of_reference(entry)
-                return self._references[entry]
+                return self.reference(entry)
 
     def _module(self, path: str) -> ModuleType:
         if path not in self._modules:
             self._modules[path] = load(Path(path))
         return self._modules[path]
 
-    def _of_reference(self, entry: ReferenceEntry) -> Call:
-        """Calls a reference: its inputs come first, then the parameters of its module, which lie where those do."""
-        from porter.oracle.python_module import Changes, Reference  # noqa: PLC0415 - only where there is one
-
-        module = self._module(entry.path)
-        sys.modules.setdefault(module.__name__, module)  # torch.compile looks it up there
-        reference = Reference(module)
-        model = reference.model({})
-        model = None if model is None else model.cuda()
-        held = model.state_dict(keep_vars=True).values() if model is not None else ()
-        state = [tensor for tensor in held if tensor.is_floating_point()]
-
-        @torch.no_grad()
-        def answer(*inputs: object) -> object:
-            with torch.device("cuda"):  # tensors that it makes itself lie there, too
-                return reference.call(model, inputs, entry.blank)
-
-        # Every size gets code of its own, as it has in every other arm.
-        function = torch.compile(answer, dynamic=False) if entry.compiled else answer
-
-        def call(arguments: Sequence[object]) -> object:
-            first = len(arguments) - len(state)
-            for tensor, given in zip(state, arguments[first:], strict=True):
-                assert isinstance(given, torch.Tensor)
-                tensor.data = given.reshape(tensor.shape)
-            changes = Changes([arguments[place] for place in entry.written])
-            return changes.results(list(tensors(function(*arguments[:first]))))
-
-        return call
+    def reference(self, entry: ReferenceEntry) -> ReferenceCall:
+        """Returns the call of a reference, which keeps what was compiled."""
+        if entry not in self._references:
+            self._references[entry] = ReferenceCall(self._module(entry.path), entry)
+        return self._references[entry]
 
     def _of_plan(self, entry: PlanEntry) -> Call:
         if entry.carrier not in self._carriers:
@@ -129,6 +104,73 @@ class Entries:
             return result[0].real if entry.returns.is_float else result[0].whole
 
         return call
+
+
+class _CompiledError(Exception):
+    """Raised where a call would begin to execute what was compiled for it."""
+
+
+class ReferenceCall:
+    """Calls a reference: its inputs come first, then the parameters of its module, which lie where those do."""
+
+    def __init__(self, module: ModuleType, entry: ReferenceEntry) -> None:
+        from porter.oracle.python_module import Reference  # noqa: PLC0415 - takes a while, and few have one
+
+        sys.modules.setdefault(module.__name__, module)  # torch.compile looks it up there
+        reference = Reference(module)
+        model = reference.model({})
+        model = None if model is None else model.to(_DEVICE)
+        held = model.state_dict(keep_vars=True).values() if model is not None else ()
+        self._entry = entry
+        self._state = [tensor for tensor in held if tensor.is_floating_point()]
+        self._executes = True
+
+        @torch.no_grad()
+        def answer(*inputs: object) -> object:
+            with torch.device(_DEVICE):  # tensors that it makes itself lie there, too
+                return reference.call(model, inputs, entry.blank)
+
+        # Every size gets code of its own, as it has in every other arm.
+        compiled = torch.compile(answer, dynamic=False, backend=self._inductor) if entry.compiled else answer
+        self._function: Callable[..., object] = compiled
+
+    def __call__(self, arguments: Sequence[object]) -> object:
+        """Returns its results, of tensors that it changes their new contents."""
+        from porter.oracle.python_module import Changes  # noqa: PLC0415 - as above
+
+        changes = Changes([arguments[place] for place in self._entry.written])
+        return changes.results(list(tensors(self._function(*self._inputs(arguments)))))
+
+    def compile(self, arguments: Sequence[object]) -> None:
+        """Compiles all that a call executes before anything else than PyTorch has to look at a result."""
+        self._executes = False
+        try:
+            self._function(*self._inputs(arguments))
+        except _CompiledError:
+            pass
+        finally:
+            self._executes = True
+
+    def _inputs(self, arguments: Sequence[object]) -> Sequence[object]:
+        """Returns the arguments that are no parameters of its module, which hold theirs from now on."""
+        first = len(arguments) - len(self._state)
+        for tensor, given in zip(self._state, arguments[first:], strict=True):
+            assert isinstance(given, torch.Tensor)
+            tensor.data = given.reshape(tensor.shape)
+        return arguments[:first]
+
+    def _inductor(self, graph: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -> Callable[..., object]:
+        """Returns what `torch.compile` makes of a graph where it is not told otherwise."""
+        from torch._dynamo.backends.registry import lookup_backend  # noqa: PLC0415 - takes seconds
+
+        compiled: Callable[..., object] = lookup_backend("inductor")(graph, inputs)
+
+        def run(*arguments: object) -> object:
+            if not self._executes:
+                raise _CompiledError
+            return compiled(*arguments)
+
+        return run
 
 
 def _passed(argument: object, address: Callable[[torch.Tensor], int]) -> _Argument:

@@ -19,6 +19,7 @@ TORCH_TYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
 DTYPES = {torch_type: dtype for dtype, torch_type in TORCH_TYPES.items()}
 _GUARD_BYTES = 4096
 _GUARD = 0xA5
+_NOWHERE = 1 << 12  # no address of memory; aligned as memory of the device is
 
 
 class GuardError(RuntimeError):
@@ -146,6 +147,17 @@ class Arguments:
         """Gives all memory back."""
         for buffer in self.buffers:
             buffer.free()
+
+
+def without_memory(values: Sequence[Value], device: str = "cuda") -> list[object]:
+    """Returns what a call is compiled for: tensors of the right sizes at an address that nothing may read or write."""
+    return [v.value if isinstance(v, ScalarValue) else None if v.null else _placed(v, device) for v in values]
+
+
+def _placed(value: TensorValue, device: str) -> torch.Tensor:
+    count = value.count * value.dtype.bytes
+    storage = torch._C._construct_storage_from_data_pointer(_NOWHERE, torch.device(device), count)
+    return torch.empty(0, dtype=TORCH_TYPES[value.dtype], device=device).set_(storage).reshape(value.shape)
 
 
 def guarded_bytes(value: TensorValue) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ _SM, _MEMORY = 1, 2  # kinds of clocks
 _MOST_PROCESSES = 64
 _ENDING_S = 0.2  # a process that was just ended is listed a moment longer
 _WORKER = b"porter.native.worker"
+_DEVICE_FILES = "/dev/nvidia"
 
 
 class _Process(ctypes.Structure):
@@ -114,7 +114,10 @@ class Management:
         return value.value
 
     def _others(self) -> int:
-        """Returns processes that compute on the device, except this one's children and those that wait for its lock."""
+        """Returns how many processes compute on the device that are no workers of porter.
+
+        Workers of other measurements are among these: they pause while one has the device alone.
+        """
         return self._seen() and self._seen(after_s=_ENDING_S)
 
     def _seen(self, after_s: float = 0.0) -> int:
@@ -122,22 +125,17 @@ class Management:
         count, found = ctypes.c_uint(_MOST_PROCESSES), (_Process * _MOST_PROCESSES)()
         if self.library.nvmlDeviceGetComputeRunningProcesses_v3(self.handle, ctypes.byref(count), found):
             return 0
-        return sum(not (_is_ours(p.pid) or _takes_turns(p.pid)) for p in found[: count.value])
+        # By number, not by name: in a container the driver may know all processes by other ids.
+        return max(0, count.value - workers_on_devices(Path("/proc")))
 
 
-def _takes_turns(pid: int) -> bool:
-    """Returns whether it is a worker of another measurement: those pause while one has the device alone."""
-    with suppress(OSError):
-        return _WORKER in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    return False
+def workers_on_devices(processes: Path) -> int:
+    """Returns how many of `processes` are workers of porter that have opened a device."""
+    return sum(map(_is_worker_on_device, processes.glob("[0-9]*")))
 
 
-def _is_ours(pid: int) -> bool:
-    """Returns whether this process started it; a process that cannot be seen from here belongs to others."""
-    seen = pid
-    with suppress(OSError, ValueError, IndexError):
-        while seen > 1:
-            if seen == os.getpid():
-                return True
-            seen = int(Path(f"/proc/{seen}/stat").read_text("utf-8").rsplit(")", 1)[1].split()[1])
+def _is_worker_on_device(process: Path) -> bool:
+    with suppress(OSError):  # it ended, or is somebody else's
+        if _WORKER in (process / "cmdline").read_bytes().split(b"\0"):
+            return any(str(file.readlink()).startswith(_DEVICE_FILES) for file in (process / "fd").iterdir())
     return False

@@ -80,6 +80,17 @@ class Execute:
 
 
 @dataclass(frozen=True, slots=True)
+class Compile:
+    """Compiles what `entry`, a reference that is compiled when it is called, takes for the arguments of `job`.
+
+    Nothing is executed, and the tensors of `job` need no elements.
+    """
+
+    entry: ReferenceEntry
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
 class Prepare:
     """Makes `entry` ready to be timed on `job`: the next arm."""
 
@@ -133,4 +144,4 @@ class Forget:
     """Gives back all arms, and all memory that nothing uses."""
 
 
-Question = Execute | Prepare | Sample | Replay | Read | Keep | Bandwidth | Forget
+Question = Execute | Compile | Prepare | Sample | Replay | Read | Keep | Bandwidth | Forget

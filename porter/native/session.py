@@ -20,7 +20,20 @@ from typing import Any
 from porter.errors import MachineError
 from porter.native.library import device_library
 from porter.native.pages import sampled_bytes
-from porter.native.requests import Bandwidth, Entry, Execute, Forget, Keep, Prepare, Question, Read, Replay, Sample
+from porter.native.requests import (
+    Bandwidth,
+    Compile,
+    Entry,
+    Execute,
+    Forget,
+    Keep,
+    Prepare,
+    Question,
+    Read,
+    ReferenceEntry,
+    Replay,
+    Sample,
+)
 from porter.simt.job import FaultKind, Job, Limits, Run
 from porter.simt.shelf import Shelf
 from porter.worker.child import Child, Death
@@ -136,6 +149,10 @@ class Session:
             if self._child is None:
                 self._starting = self._starting or _STARTERS.submit(self._started)
 
+    def begin(self) -> None:
+        """Lets the process take the device, if it has not. Raises `MachineError` where there is none to be used."""
+        self._ready()
+
     @property
     def is_ready(self) -> bool:
         """Returns whether there is a process, with all arms that were prepared."""
@@ -152,6 +169,10 @@ class Session:
         """Returns the run of one call. Never raises for anything a candidate does."""
         run, _ = self._run(Execute(entry, job, host))
         return run
+
+    def compile(self, entry: ReferenceEntry, job: Job) -> None:
+        """Compiles what a call of `entry` takes; the device executes nothing. Raises `CandidateError`."""
+        self._ask(Compile(entry, job))
 
     def prepare(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Prepared:
         """Prepares the next arm. Raises `CandidateError`, after which there are no arms any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from porter.native.requests import Entry
+from porter.native.requests import Entry, ReferenceEntry
 from porter.native.session import CandidateError, Prepared, Replayed, Session
 from porter.simt.job import Job, Run
 
@@ -53,6 +53,16 @@ class Timed:
         except CandidateError as failed:
             return self.after(failed.run, job)
         return self.after(self.session.run(entry, given, self.host), job)
+
+    @property
+    def compiles_on_call(self) -> bool:
+        """Returns True for a reference that the first call of each size compiles, which takes seconds."""
+        return isinstance(self.entry, ReferenceEntry) and self.entry.compiled
+
+    def compile(self, job: Job) -> None:
+        """Compiles what a call of such a reference takes, for sizes and types of `job`. Raises `CandidateError`."""
+        if isinstance(self.entry, ReferenceEntry):
+            self.session.compile(self.entry, self.before(job))
 
     def prepare(self, job: Job) -> Prepared:
         """Returns the next arm of the session. Raises `CandidateError`."""

@@ -27,9 +27,10 @@ from porter.contract.dtype import DType
 from porter.native.capture import Arm, sampled
 from porter.native.device import Device, DeviceError, NodeType
 from porter.native.entries import Entries, HostError, results, tensors
-from porter.native.memory import Arguments, GuardError
+from porter.native.memory import Arguments, GuardError, without_memory
 from porter.native.requests import (
     Bandwidth,
+    Compile,
     Execute,
     Forget,
     Keep,
@@ -119,6 +120,7 @@ class _Server:
         answers: dict[type, Callable[..., bytes]] = {
             Execute: self._execute, Prepare: self._prepare, Sample: self._sample, Replay: self._replay,
             Read: self._read, Keep: self._keep, Bandwidth: self._bandwidth, Forget: self._forget,
+            Compile: self._compile,
         }  # fmt: skip
         if not isinstance(question, Read):
             self._launched = []
@@ -146,6 +148,10 @@ class _Server:
                 arguments.free()
             raise
         self._keep_result(arguments.read, returned, asked.entry.returns, arguments.free)
+        return b""
+
+    def _compile(self, asked: Compile) -> bytes:
+        self._entries.reference(asked.entry).compile(without_memory(asked.job.arguments))
         return b""
 
     def _keep_result(
