@@ -9,7 +9,8 @@ from pathlib import Path
 
 from porter.backend import Port
 from porter.contract.contract import Contract, Entry, EntryKind
-from porter.contract.records import grouped, owner
+from porter.contract.overloads import meant
+from porter.contract.records import grouped
 from porter.dialect import CUDA, Dialect
 from porter.errors import ContractError
 from porter.rules.original import NO_CODE, OwnCode
@@ -65,7 +66,7 @@ class Side:
         )
 
     def _callee(self, contract: Contract) -> Callee:
-        """Returns the entry with its parameters; of overloads, the one with the contract's argument names."""
+        """Returns the entry with its parameters; of overloads, the one that the contract is for."""
         entry = contract.entry
         if entry.kind is EntryKind.PROGRAM:
             return Callee(entry)
@@ -75,11 +76,7 @@ class Side:
             names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
             raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
         given = [argument.name for argument in contract.arguments]
-        wanted = list(dict.fromkeys(map(owner, given)))
-        alike = [f for f in named if [p.name for p in f.params] == wanted]
-        matching = alike or [f for f in named if len(f.params) == len(wanted)] or named[:1]
-        # A template and its explicit specialisation may name their parameters alike.
-        chosen = next((f for f in matching if len(f.template) == len(entry.template)), matching[0])
+        chosen = meant(contract, named) or named[0]
         types = tuple(_instantiated(p.type, chosen, entry.template) for p in chosen.params)
         return Callee(entry, types, grouped(given, chosen.params))
 

@@ -71,9 +71,13 @@ class Kernels:
         except Refusal as refusal:
             return refusal
 
-    def tree(self, name: str, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
-        """Returns the kernel, an explicit specialisation only for its own arguments; raises `Refusal` without one."""
-        found = self.overloads(name)
+    def tree(self, name: str, template: tuple[TypeName | Expression, ...], place: int = 0) -> FunctionTree:
+        """Returns the kernel, an explicit specialisation only for its own arguments; raises `Refusal` without one.
+
+        Of overloads it is the one that begins at `place` of the source.
+        """
+        named = self.overloads(name)
+        found = [f for f in named if f.head.span.start == place] or named
         if not found:
             raise Refusal(0, f"the source defines no kernel '{name}'")
         plain = [f for f in found if not f.arguments]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.draft import draft
+from porter.contract.contract import Contract, Entry, EntryKind
+from porter.contract.draft import draft, draft_each
 from porter.contract.entries import reach
-from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.overloads import meant
 from porter.contract.usage import Usage
 from porter.findings import Finding
 from porter.ir.simt.builder.kernel import parameter_sources
@@ -32,7 +32,7 @@ from porter_triton.naming import function_of, python_name
 from porter_triton.refusal import Refusal
 
 _KERNEL_REFUSED, _HOST_REFUSED = "PORT1800", "PORT1801"
-_Key = tuple[EntryKind, str, tuple[str, ...]]
+_Key = tuple[EntryKind, str, tuple[str, ...], int]
 _REMARKS = {
     RemarkKind.ASSERTS: ("PORT1802", "an assertion is checked with TRITON_DEBUG=1 only"),
     RemarkKind.PRINTS: ("PORT1803", "what it prints is left out"),
@@ -41,16 +41,29 @@ _REMARKS = {
 
 @dataclass(frozen=True)
 class Lowered:
-    """A port, and the name of the function in its module that answers for each entry that was not refused."""
+    """A port, and the name of the function in its module that answers for each entry that was not refused.
+
+    An overload is told from the others by where it stands in the source.
+    """
 
     port: Port
     answering: Mapping[_Key, str]
+    program: Program
 
-    def function(self, entry: Entry) -> str:
-        """Returns the function that answers for `entry`, whose name may lack its namespaces; empty if there is none."""
-        exact = self.answering.get(_key(entry), "")
-        alike = {name for key, name in self.answering.items() if _plain(key) == _plain(_key(entry))}
+    def function(self, contract: Contract) -> str:
+        """Returns the function that answers for an entry, whose name may lack its namespaces; empty if there is none.
+
+        None of another overload does.
+        """
+        asked = _key(self.program, contract)
+        exact = self.answering.get(asked, "")
+        alike = {name for key, name in self.answering.items() if _plain(key) == _plain(asked)}
         return exact or (alike.pop() if len(alike) == 1 else "")
+
+    def functions(self, entry: Entry) -> tuple[str, ...]:
+        """Returns the functions that answer for the overloads of `entry`, in the order of the source."""
+        asked = (entry.kind, unqualified(entry.name), entry.template)
+        return tuple(name for key, name in sorted(self.answering.items(), key=_place_of) if _plain(key)[:3] == asked)
 
 
 def port(program: Program, headers: tuple[Source, ...]) -> Port:
@@ -58,25 +71,33 @@ def port(program: Program, headers: tuple[Source, ...]) -> Port:
     return lowered(program, headers).port
 
 
-def lowered(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ...] = ()) -> Lowered:
+def lowered(program: Program, headers: tuple[Source, ...], besides: tuple[Contract, ...] = ()) -> Lowered:
     """Returns the port, and what answers. `besides` are kernels that get a launcher although others launch them."""
     porter = _Porter(program, headers)
     drafted = draft(program, whole_program=False, headers=headers)
-    porter.add_all((*(contract.entry for contract in drafted), *besides))
+    porter.add_all((*drafted, *besides))
     porter.remark()
     parts = porter.parts()
     file = PortedFile(module_name(program.source), assembled(program.source, parts), program.source)
     is_empty = not (parts.kernels or parts.launchers)
-    return Lowered(Port((file,), tuple(porter.findings), is_empty), porter.answering)
+    return Lowered(Port((file,), tuple(porter.findings), is_empty), porter.answering, program)
 
 
-def _key(entry: Entry) -> _Key:
-    return entry.kind, entry.name, entry.template
+def _key(program: Program, contract: Contract) -> _Key:
+    entry = contract.entry
+    functions = program.kernels if entry.kind is EntryKind.KERNEL else program.host_functions
+    named = [f for f in functions if entry.name in (f.qualified, f.name)]
+    chosen = meant(contract, named) if len(named) > 1 else None
+    return entry.kind, entry.name, entry.template, chosen.span.start if chosen is not None else 0
 
 
 def _plain(key: _Key) -> _Key:
-    kind, name, template = key
-    return kind, unqualified(name), template
+    kind, name, template, place = key
+    return kind, unqualified(name), template, place
+
+
+def _place_of(answer: tuple[_Key, str]) -> int:
+    return answer[0][3]
 
 
 class _Porter:
@@ -92,40 +113,37 @@ class _Porter:
         self._bare: dict[str, str] = {}
         self.answering: dict[_Key, str] = {}
 
-    def add_all(self, entries: tuple[Entry, ...]) -> None:
+    def add_all(self, contracts: tuple[Contract, ...]) -> None:
         """Adds all entries; a second time where kernels became one, so that their launches name it."""
-        for entry in entries:
-            self.add(entry)
+        for contract in contracts:
+            self.add(contract)
         if self._kernels.merge():
             self._hosts = Hosts(self._program, self._unit, self._kernels)
             self._bare = {}
-            for entry in entries:
-                self.add(entry)
+            for contract in contracts:
+                self.add(contract)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, contract: Contract) -> None:
         """Adds one entry: its launcher, and the kernels it calls. Kernels of a refused launcher get one each."""
+        entry, key = contract.entry, _key(self._program, contract)
         try:
             if entry.kind is EntryKind.KERNEL:
-                self.answering[_key(entry)] = self._add_bare(entry)
+                self.answering[key] = self._add_bare(entry, key[3])
             else:
                 template = tuple(map(template_argument, entry.template))
-                self.answering[_key(entry)] = self._hosts.named(entry.name, template)
+                self.answering[key] = self._hosts.named(entry.name, template, key[3])
         except Refusal as refusal:
             self._refuse(entry, refusal)
             if entry.kind is not EntryKind.KERNEL:
                 for kernel in self._kernels_of(entry):
                     self.add(kernel)
 
-    def _kernels_of(self, launcher: Entry) -> tuple[Entry, ...]:
+    def _kernels_of(self, launcher: Entry) -> tuple[Contract, ...]:
         """Returns the kernels of the file that a host function launches, as entries of their own."""
         usage = self._usage
         named = [f for f in self._program.host_functions if launcher.name in (f.qualified, f.name)]
         reached = {k for function in named for k in reach(usage, function)}
-        return tuple(
-            Entry(EntryKind.KERNEL, k.qualified, template_arguments(usage, k), launch_shape(usage, k, ())[0])
-            for k in self._program.kernels
-            if k in reached
-        )
+        return draft_each(usage, [k for k in self._program.kernels if k in reached])
 
     def parts(self) -> Parts:
         """Returns the texts of the module."""
@@ -156,21 +174,21 @@ class _Porter:
             where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
             self.findings.setdefault(finding(code, self._place(function, lines[0])[0], f"{message} ({where})"))
 
-    def _add_bare(self, entry: Entry) -> str:
+    def _add_bare(self, entry: Entry, place: int) -> str:
         """Returns the name of the kernel's launcher: numbered where another instance or a host function has it."""
         hosts = {python_name(f.head.name) for f in self._unit.functions if f.head.space.startswith("host")}
         plain = function_of(entry)
         names = chain([plain], (f"{plain}__{number}" for number in count(2)))
         for name in (name for name in names if name not in hosts):
-            text = self._bare_launcher(entry, name)
+            text = self._bare_launcher(entry, name, place)
             if self._bare.setdefault(name, text) == text:
                 break
         return name
 
-    def _bare_launcher(self, entry: Entry, name: str) -> str:
+    def _bare_launcher(self, entry: Entry, name: str, place: int) -> str:
         template = tuple(map(template_argument, entry.template))
         info = LaunchInfo(block=block_of(entry.launch), template=template)
-        tree = self._kernels.tree(entry.name, template)
+        tree = self._kernels.tree(entry.name, template, place)
         kernel = self._kernels.lowered(tree, info)
         parameters = tuple(source.path for source in parameter_sources(self._unit, tree, template).values())
         constants = self._hosts.constants(tree, kernel)

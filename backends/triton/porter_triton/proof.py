@@ -114,7 +114,9 @@ class InterpretedPort:
 
     def named(self, entry: Entry) -> str:
         """Returns the launcher with the entry's name; a module of porter's has one for every kernel."""
-        return self._function(entry, self._own) or (function_of(entry) if self._is_untouched else "")
+        plain = self._plain(entry, self._own)
+        numbered = next(iter(self._lowered.functions(entry)), "") if plain is None else plain
+        return numbered or (function_of(entry) if self._is_untouched else "")
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
         """Returns the signatures of the module's function."""
@@ -130,24 +132,33 @@ class InterpretedPort:
 
     def _all_candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         module, made = self._own, None
-        entries = [contract.entry for contract in contracts]
-        hidden = tuple(e for e in entries if e.kind is EntryKind.KERNEL and not self._function(e, module))
+        bare = (c for c in contracts if c.entry.kind is EntryKind.KERNEL)
+        hidden = tuple(c for c in bare if not self._function(c, module))
         if hidden and self._is_untouched:
             made = lowered(*self._source, hidden)
             module = self._running(made.port.files[0].text)
-        return tuple(self._candidates(c, self._function(c.entry, module, made), module) for c in contracts)
+        return tuple(self._candidates(c, self._function(c, module, made), module) for c in contracts)
 
-    def _function(self, entry: Entry, module: Module, made: Lowered | None = None) -> str:
-        """Returns the function of `module`, made by `made`, that answers for `entry`; empty where there is none.
+    def _function(self, contract: Contract, module: Module, made: Lowered | None = None) -> str:
+        """Returns the function of `module`, made by `made`, that answers for an entry; empty where there is none.
 
-        Only lowering knows the names of instances and kernels. In a hand-written module one function may answer for all
-        instances.
+        Only lowering knows the names of instances, kernels and overloads. In a hand-written module one function may
+        answer for all instances.
         """
-        plain = function_of(entry) if function_of(entry) in module.functions else ""
-        if not module.functions or (not entry.template and entry.kind is not EntryKind.KERNEL):
+        plain = self._plain(contract.entry, module)
+        if plain is not None:
             return plain
-        numbered = (made or self._lowered).function(entry)
-        return numbered if numbered in module.functions or self._is_untouched else plain
+        numbered = (made or self._lowered).function(contract)
+        if numbered in module.functions or self._is_untouched:
+            return numbered
+        return function_of(contract.entry) if function_of(contract.entry) in module.functions else ""
+
+    def _plain(self, entry: Entry, module: Module) -> str | None:
+        """Returns the function that has the entry's name, if any; None where only lowering knows which one is meant."""
+        has_instances = entry.template or entry.kind is EntryKind.KERNEL or len(self.original.named(entry)) > 1
+        if module.functions and has_instances:
+            return None
+        return function_of(entry) if function_of(entry) in module.functions else ""
 
     @cached_property
     def _lowered(self) -> Lowered:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from porter.backend import PortedFile
-from porter.contract.contract import Contract, Entry, EntryKind, LaunchShape
+from porter.contract.contract import Contract, Entry, EntryKind, LaunchShape, Role, TensorArg
+from porter.contract.dtype import DType
 from porter.evaluate.outcome import NotBuilt, NotVerified
 from porter.evaluate.side import original_side
 from porter.simt.job import Limits
@@ -98,5 +99,13 @@ void launch_marked(float* y) { marked<float><<<1, 32>>>(y); }
     ],
 )
 def test_each_instance_is_answered_by_its_own_function(kind, name, template, function):
-    hidden = tuple(Entry(EntryKind.KERNEL, "marked", (t,), SHAPE) for t in ("float", "double"))
-    assert lowered(parse(INSTANCES), (), hidden).function(Entry(kind, name, template)) == function
+    hidden = tuple(contract(EntryKind.KERNEL, "marked", (t,), "y") for t in ("float", "double"))
+    names = ("y",) if name == "marked" else ("y", "x")
+    assert lowered(parse(INSTANCES), (), hidden).function(contract(kind, name, template, *names)) == function
+
+
+def contract(kind, name, template, *names):
+    """A contract for an instance whose tensors are called so."""
+    dtype = {"float": DType.FLOAT32, "double": DType.FLOAT64, "int": DType.INT32}[template[0]]
+    tensors = tuple(TensorArg(name, Role.INOUT, dtype, ("32",)) for name in names)
+    return Contract(name, "other", Entry(kind, name, template, SHAPE), tensors, (), (), (), {})

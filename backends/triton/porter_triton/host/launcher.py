@@ -42,11 +42,15 @@ class Hosts:
         """Returns all that were translated; a function stands before those that call it."""
         return tuple(self._texts)
 
-    def named(self, name: str, template: tuple[TypeName | Expression, ...] = ()) -> str:
-        """Returns the Python name of the host function `name`, plain or qualified; raises `Refusal`."""
+    def named(self, name: str, template: tuple[TypeName | Expression, ...] = (), place: int = 0) -> str:
+        """Returns the Python name of the host function `name`, plain or qualified; raises `Refusal`.
+
+        Of overloads it is the one that begins at `place` of the source.
+        """
         found = [f for f in self._unit.named(name) if f.head.space in ("host", "host device")]
         if not found:
             raise Refusal(0, f"the source defines no host function '{name}'")
+        found = [f for f in found if f.head.span.start == place] or found
         exact = [f for f in found if f.arguments and f.arguments == template]
         fitting = exact or [f for f in found if bool(f.head.template) == bool(template)]
         return self.python_name((fitting or found)[-1], template)
