@@ -25,7 +25,16 @@ from porter.contract.contract import Contract, EntryKind
 from porter.contract.covering import covering
 from porter.contract.enlarging import beyond_constant, decided_by_data, enlarged, roomy
 from porter.contract.equalities import with_compared
-from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, repairs
+from porter.contract.placing import (
+    array_limits,
+    divisibilities,
+    fitted_axes,
+    flipped,
+    lengthened,
+    own_grids,
+    placements,
+    repairs,
+)
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import EVEN, FALLING, probe_sizes
 from porter.contract.questions import sizes_question, unknown_bounds, unknown_extents
@@ -163,7 +172,7 @@ class _Confirmer:
         A candidate that runs at two sets of sizes is taken; one that runs at one set only if nothing better is found.
         """
         second_best: Contract | None = None
-        for conditions in ((), *divisibilities(self.contract)):
+        for conditions in self._demands():
             limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))
             for candidate in placements(limited):
                 found = self._starting(candidate, smaller=0)
@@ -178,6 +187,12 @@ class _Confirmer:
             second_best = next(filter(None, (self._starting(c, smaller=0) for c in flipped(self.contract))), None)
         self.contract = second_best or self.contract
         return second_best is not None
+
+    def _demands(self) -> Iterator[tuple[str, ...]]:
+        """Yields conditions on the sizes of first probes: none, what their trouble tells, and rounder sizes."""
+        yield ()
+        yield from array_limits(self.contract, self.trials.trouble)
+        yield from divisibilities(self.contract)
 
     def _starts_again(self, candidate: Contract) -> bool:
         """Returns whether `candidate` also runs at other sizes, where it has any."""
@@ -338,7 +353,7 @@ class _Confirmer:
             return
         if self._enlarge(broken):
             return
-        for condition in repairs(self.contract):
+        for condition in repairs(self.contract, broken):
             trial = self._limited(*condition)
             if self._holds(trial, self.trials.clean):
                 self.contract, self.trials.trouble, self.mended = trial, "", broken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -17,6 +18,8 @@ _FLAGS = ("0", "1")
 _MOST_CHOICES = 4
 _MOST_SYMBOLS = 3
 _VECTOR_BYTES = 16
+_MOST_LIMITED = 6
+_ARRAY_END = re.compile(r"\bindex \d+ of an array of type '[^'\[]*\[(\d+)\]")
 _LEAST = (2, 4, 8, 32, 64, 256)
 _DEMANDS = ("{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
 
@@ -71,8 +74,15 @@ def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
     yield from _demanded(contract, (f"{{}} % {lanes} == 0", *_DEMANDS))
 
 
-def repairs(contract: Contract) -> Iterator[tuple[str, ...]]:
+def array_limits(contract: Contract, trouble: str) -> Iterator[tuple[str, ...]]:
+    """Yields that one of the sizes is what an array of constant extent has at most, where its end was the `trouble`."""
+    if (told := _ARRAY_END.search(trouble)) is not None:
+        yield from ((f"{symbol} <= {told[1]}",) for symbol in contract.symbols[::-1][:_MOST_LIMITED])
+
+
+def repairs(contract: Contract, trouble: str) -> Iterator[tuple[str, ...]]:
     """Yields conditions that may help: a least size before a multiple, since above it odd sizes are right as well."""
+    yield from array_limits(contract, trouble)
     if contract.shares:
         yield contract.shares
     yield from _demanded(contract, [f"{{}} >= {size}" for size in _LEAST])

@@ -27,6 +27,7 @@ _CUSTOMARY = (
     (r"stride", "2"),
     (r"pad(?!ded)", "1"),
     (r"dilation|groups?$", "1"),
+    (r"(?:^|_|[a-z])radius|^rad_?[xyzwhd]?$|half_?(?:width|window|size|kernel)", "1"),
     (r"kernel_?(size|h|w|d)|ksize|window|pool_?size|filter_?(size|width)", "3"),
 )
 # How many windows fit, `(height + 2 * p - k) / s + 1`, with a dilation `2 * p - d * (k - 1) - 1`: parameters by their

@@ -35,7 +35,7 @@ _BUILDERS = 2
 _WAITING = 6
 # The part of it that a program may use: it is run five times and more, and its kernels by themselves take less.
 _PART_OF_PROGRAM = 0.4
-_BRIEF_S = 0.25  # a run at drafted sizes takes milliseconds; those of a slow original stop settling its contract later
+BRIEF_S = 0.25  # a run at drafted sizes takes milliseconds; those of a slow original stop settling its contract later
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,14 @@ class Bench:
 
     def briefly(self, executable: Executable) -> Execute:
         """Returns what `execute` does, for runs that are of no use when they take long."""
-        return self._within(_BRIEF_S).original(executable)
+        return self.within(BRIEF_S).original(executable)
 
     def program(self, executable: Executable) -> Execute:
         """Returns what `execute` does, for a whole program; its kernels can be run in its place."""
-        return self._within(_PART_OF_PROGRAM * self.limits.cpu_s).execute(executable)
+        return self.within(_PART_OF_PROGRAM * self.limits.cpu_s).execute(executable)
 
-    def _within(self, cpu_s: float) -> Bench:
+    def within(self, cpu_s: float) -> Bench:
+        """Returns a bench whose runs may use so much processor time, or what its own may, where that is less."""
         return replace(self, limits=limits(min(cpu_s, self.limits.cpu_s)))
 
     def planned(

@@ -198,10 +198,14 @@ class Prover:
         return smaller_sizes or proof or self._held(settled, port, progress, _NO_SMALLER)
 
     def _settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
-        """Settles the contract's questions; for a slow original only as far as brief runs tell."""
-        with self.deadline.span(_PART_AS_DRAFTED * self.deadline.left_s) as span:
-            settled = self._originals.settled(contract, built, progress)
-        if not span.passed:
+        """Settles the contract's questions; for a slow original only as far as brief runs tell.
+
+        A run after which there is no time to prove anything at its sizes says no more if it comes to its end.
+        """
+        allowed_s = _PART_AS_DRAFTED * self.deadline.left_s
+        with self.deadline.span(allowed_s) as span:
+            settled = self._originals.settled(contract, built, progress, longest_s=allowed_s / (2 * _LEAST_RUNS))
+        if not (span.passed or (isinstance(settled, Unproven) and settled.too_slow)):
             return settled
         settled = self._originals.settled(contract, built, progress, in_brief=True)
         return replace(settled, because=_IN_BRIEF.format(settled.because)) if isinstance(settled, Unproven) else settled

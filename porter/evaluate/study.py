@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from porter.contract.other_values import unvaried
 from porter.contract.questions import guessed_launch, unknown_elements
 from porter.contract.trials import Trials
 from porter.errors import ContractError
-from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
+from porter.evaluate.bench import BRIEF_S, CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
 from porter.evaluate.doubt import launch_words, misled, misvalued, not_built, still_open, too_slow, unsound
 from porter.evaluate.judging import Judging, of_judgement
@@ -32,7 +33,7 @@ from porter.oracle.reference import Reference, examine
 from porter.oracle.single_precision import in_single_precision
 from porter.oracle.text_output import of_devices
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
-from porter.simt.job import DISHONEST, BuildFailure, Built, Executable, Execute, HardwareLimits, Part
+from porter.simt.job import DISHONEST, BuildFailure, Built, Executable, Execute, FaultKind, HardwareLimits, Part
 
 _FEW_WORKLOADS = 3  # show what host code does
 
@@ -109,24 +110,31 @@ class Originals:
         return settled if isinstance(settled, Unproven) else self.answers(settled)
 
     def settled(
-        self, contract: Contract, built: Built, progress: Progress, *, in_brief: bool = False
+        self,
+        contract: Contract,
+        built: Built,
+        progress: Progress,
+        *,
+        in_brief: bool = False,
+        longest_s: float = math.inf,
     ) -> Settled | Unproven:
         """Settles the questions of `contract`, and drops workloads that are for devices alone.
 
-        `in_brief` asks only at sizes at which the original takes hardly any time.
+        `in_brief` asks only at sizes at which the original takes hardly any time, and runs of more than `longest_s` of
+        processor time are broken off.
         """
         here = tuple(workload for workload in contract.workloads if not workload.device_only)
-        found = self._settled(replace(contract, workloads=here), built, progress, in_brief=in_brief)
+        longest_s = BRIEF_S if in_brief else max(longest_s, BRIEF_S)
+        found = self._settled(replace(contract, workloads=here), built, progress, longest_s)
         return found if isinstance(found, Unproven) else replace(found, drafted=contract)
 
-    def _settled(self, contract: Contract, built: Built, progress: Progress, *, in_brief: bool) -> Settled | Unproven:
+    def _settled(self, contract: Contract, built: Built, progress: Progress, longest_s: float) -> Settled | Unproven:
         if isinstance(built, BuildFailure):
             return Unproven(contract, not_built(built, contract, self.source.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
         in_parts = contract.entry.kind is EntryKind.PROGRAM and not self.stated
         execute = self.bench.program(built) if in_parts else self.bench.original(built)
-        brief = self.bench.briefly(built)
-        asked = brief if in_brief else execute
+        asked = execute if in_parts else self.bench.within(longest_s).original(built)
         complete = self.stated and contract.workloads and not contract.questions
         try:
             confirmation = Confirmation(contract, 0) if complete else confirm(contract, asked, self.sizes)
@@ -137,13 +145,14 @@ class Originals:
         settled = confirmation.contract
         noted = contract_findings(confirmation, self.source.program)
         if because := still_open(settled, confirmation.trouble):
-            return Unproven(settled, because, noted)
+            return Unproven(settled, because, noted, too_slow=confirmation.trouble.startswith(FaultKind.TIMEOUT))
         is_drafted = settled.entry.launch is not None and not self.stated
         constant = "" if self.stated else _constant(settled, self.sizes)
         guessed = "" if self.stated else _guessed(settled)
         chosen = "" if self.stated else _words(settled), _elements(settled), "" if self.stated else _lists(settled)
         limited = _limited(confirmation, is_drafted=is_drafted), _extents(confirmation)
         left_out = *limited, constant, guessed, *chosen, _left_out(built)
+        brief, in_brief = self.bench.briefly(built), longest_s <= BRIEF_S
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief, confirmation.once_s)
 
     def answers(self, settled: Settled) -> Studied | Unproven:

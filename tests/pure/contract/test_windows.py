@@ -41,6 +41,19 @@ def test_they_have_customary_values(fitting, values):
     assert {name: scalars[name] for name in values} == values
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("radius", "1"), ("blurRadius", "1"), ("radX", "1"), ("half_window", "1"), ("filterSize", "3")]
+)
+def test_names_of_windows_are_told_whatever_their_spelling(name, value):
+    launcher = f"""
+    void forward(const float* x, float* y, int N, int H, int {name}) {{
+        pool<<<(N * H + 255) / 256, 256>>>(x, y, H, H, 2 * {name} + 1, 1, {name}, N * H);
+    }}"""
+    (contract,) = draft(parse(Source(Path("op.cu"), KERNEL + launcher)))
+    assert contract.symbols == ("N", "H")
+    assert next(a.value for a in contract.arguments if a.name == name) == value
+
+
 def test_what_rounds_a_share_up_is_a_size():
     launcher = """
     void forward(const float* x, float* y, int N, int H, int part) {

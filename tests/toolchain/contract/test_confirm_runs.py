@@ -670,3 +670,20 @@ class Layer { public: void run(float* a, float* b, int m, int n) { tell<<<m, n>>
     assert (launch.grid[0], launch.block[0]) == ("rows", "cols")
     assert [t.shape for t in confirmation.contract.tensors] == [("rows * cols",)] * 2
     assert reference.because == ""
+
+
+def test_sizes_that_fill_an_array_of_a_thread_are_held_to_its_extent(judge):
+    confirmation, reference = judge("""
+__global__ void mix(const float* x, float* y, int pixels, int channels) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= pixels) return;
+    float own[4];
+    for (int c = 0; c < channels; ++c) own[c] = x[i * channels + c];
+    for (int c = 0; c < channels; ++c) y[i * channels + c] = own[c] - own[channels - 1 - c];
+}
+void mixed(const float* x, float* y, int pixels, int channels) {
+    mix<<<(pixels + 255) / 256, 256>>>(x, y, pixels, channels);
+}""")
+    assert confirmation.inferred == ("channels <= 4",)
+    assert {w.sizes["channels"] for w in confirmation.contract.workloads} == {3, 4}
+    assert reference.because == ""

@@ -237,6 +237,17 @@ def test_brief_runs_settle_what_takes_long(settled):
     assert {"rows": 3, "cols": 71} in [w.sizes for w in less.contract.workloads]
 
 
+def test_runs_that_leave_no_time_for_a_proof_are_broken_off(build_cache):
+    with bench(build_cache, time_limit_s=20.0) as place:
+        program = parse(Source(Path("rows.cu"), CUBED))
+        (contract,) = [c for c in draft(program) if c.name == "pairs"]
+        originals = Originals(original_side(program, (), ()), {}, place)
+        (built,) = originals.begin([contract]).result()
+        found = originals.settled(contract, built, lambda _: None, longest_s=0.0)
+    assert isinstance(found, Settled)
+    assert found.in_brief
+
+
 def test_what_asks_for_a_block_for_each_row_keeps_several(settled):
     found = settled(ROWS, "copy")
     less = smaller(found.contract, found.execute, {"cols": 1031})
