@@ -149,12 +149,13 @@ class Arguments:
             buffer.free()
 
 
-def without_memory(values: Sequence[Value], device: str = "cuda") -> list[object]:
+def without_memory(values: Sequence[Value], device: str = "cuda:0") -> list[object]:
     """Returns what a call is compiled for: tensors of the right sizes at an address that nothing may read or write."""
     return [v.value if isinstance(v, ScalarValue) else None if v.null else _placed(v, device) for v in values]
 
 
 def _placed(value: TensorValue, device: str) -> torch.Tensor:
+    """Returns a tensor on `device`, which has to be named with its number: PyTorch compares it with the tensor's."""
     count = value.count * value.dtype.bytes
     storage = torch._C._construct_storage_from_data_pointer(_NOWHERE, torch.device(device), count)
     return torch.empty(0, dtype=TORCH_TYPES[value.dtype], device=device).set_(storage).reshape(value.shape)
