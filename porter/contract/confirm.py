@@ -266,15 +266,21 @@ class _Confirmer:
         if not found.suffices or not contract.symbols or found.lacks(wanted):
             return found
         found = self._with(found, EVEN)  # of odd sizes `cols - 1` and `2 * (cols / 2)` are the same
-        return self._with(found, FALLING) if found.quotients else found
+        several = len(contract.symbols) > 1 and found.explained and not (self.takes_long or self._knows_extents)
+        return self._with(found, FALLING) if found.quotients or several else found
 
     def _with(self, found: Probed, attempt: int) -> Probed:
-        """Returns `found` with one more run; without it where it explains less, as where only odd sizes are allowed."""
+        """Returns `found` with one more run; without it where it explains less, as where only odd sizes are allowed.
+
+        It counts where it touches more than `found` says: rows of `width` that a count of elements fills, `i / width`
+        of `i < count`, are one row as long as the count is the smaller one.
+        """
         more = self._probe(found.contract, attempt)
         if more is None or any(more.sizes == p.sizes for p in found.probes):
             return found
         whole = replace(found, probes=(*found.probes, more))
-        return whole if whole.explained or not found.explained else found
+        counts = whole.explained or not found.explained or (attempt == FALLING and found.is_exceeded_by(more))
+        return whole if counts else found
 
     def _probe(self, contract: Contract, attempt: int) -> Probe | None:
         """Makes a run that touches nothing beyond its allocations, at the wanted sizes or, if slow, smaller ones."""

@@ -97,6 +97,12 @@ class Probed:
         """The number of extents that end beside what sizes span: `rows * width - 1` for pairs of an odd width."""
         return sum(1 for f in self.fits.values() if f is not None and _RAGGED.search(f.text))
 
+    def is_exceeded_by(self, probe: Probe) -> bool:
+        """Returns whether a run touches more than the fitted extents hold at its sizes."""
+        seen = replace(self, probes=(probe,))
+        named = ((name, f) for name, f in self.fits.items() if f is not None)
+        return any(seen.extents(name)[0] > evaluate(f.text, probe.sizes) for name, f in named)
+
     def improves(self, other: Probed) -> bool:
         """Returns whether every extent has a form here, and `other` lacks some, or has more constant or ragged ones."""
         if not (self.suffices and self.varied and self.exact):

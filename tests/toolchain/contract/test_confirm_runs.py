@@ -687,3 +687,21 @@ void mixed(const float* x, float* y, int pixels, int channels) {
     assert confirmation.inferred == ("channels <= 4",)
     assert {w.sizes["channels"] for w in confirmation.contract.workloads} == {3, 4}
     assert reference.because == ""
+
+
+def test_rows_that_a_count_fills_are_more_than_the_one_that_small_counts_reach(judge):
+    """Each thread reads all of its own row, so that a count below a row's width touches one whole row."""
+    confirmation, reference = judge("""
+__global__ void pull(const float* x, float* y, int count, int width) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float sum = 0;
+    for (int j = 0; j < width; ++j) sum += x[i / width * width + j];
+    y[i] = sum - x[i];
+}
+void pulled(const float* x, float* y, int count, int width) {
+    pull<<<(count + 255) / 256, 256>>>(x, y, count, width);
+}""")
+    assert confirmation.contract.questions == ()
+    assert confirmation.contract.tensors[0].shape != ("width",)
+    assert reference.because == ""
