@@ -30,10 +30,12 @@ from porter.contract.placing import (
     divisibilities,
     fitted_axes,
     flipped,
+    left_known,
     lengthened,
     own_grids,
     placements,
     repairs,
+    tiles,
 )
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import EVEN, FALLING, probe_sizes
@@ -171,6 +173,8 @@ class _Confirmer:
 
         A candidate that runs at two sets of sizes is taken; one that runs at one set only if nothing better is found.
         """
+        if self._knows_extents and self.contract.symbols:
+            self._tile()
         second_best: Contract | None = None
         for conditions in self._demands():
             limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))
@@ -187,6 +191,29 @@ class _Confirmer:
             second_best = next(filter(None, (self._starting(c, smaller=0) for c in flipped(self.contract))), None)
         self.contract = second_best or self.contract
         return second_best is not None
+
+    def _tile(self) -> None:
+        """Makes sizes whole tiles, where tensors are left at other sizes and not at these.
+
+        Else the tensors would be given one more axis, as those of which host code names no last one.
+        """
+        sizes = probe_sizes(self.contract, frozenset(), self.fixed, 0, 0)
+        run = self.trials.roomy(self.contract, sizes) if sizes is not None else None
+        if run is None or not run.finished or not left_known(self.contract, run):
+            return
+        for conditions in tiles(self.contract):
+            limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))
+            if all(self._stays_within(limited, attempt) for attempt in (0, 1)):
+                self.contract = limited
+                return
+
+    def _stays_within(self, contract: Contract, attempt: int) -> bool:
+        """Returns whether a probe leaves no tensor of known extent, and its threads do not meet."""
+        sizes = probe_sizes(contract, frozenset(), self.fixed, attempt, 0)
+        run = self.trials.roomy(contract, sizes) if sizes is not None else None
+        if run is None or not starts(run) or left_known(contract, run):
+            return False
+        return not any(fault.kind is FaultKind.RACE for fault in run.faults)
 
     def _demands(self) -> Iterator[tuple[str, ...]]:
         """Yields conditions on the sizes of first probes: none, what their trouble tells, and rounder sizes."""

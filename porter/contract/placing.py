@@ -20,6 +20,7 @@ _MOST_SYMBOLS = 3
 _VECTOR_BYTES = 16
 _MOST_LIMITED = 6
 _ARRAY_END = re.compile(r"\bindex \d+ of an array of type '[^'\[]*\[(\d+)\]")
+_TILES = ("{} % 32 == 0", "{} % 64 == 0")
 _LEAST = (2, 4, 8, 32, 64, 256)
 _DEMANDS = ("{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
 
@@ -74,6 +75,11 @@ def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
     yield from _demanded(contract, (f"{{}} % {lanes} == 0", *_DEMANDS))
 
 
+def tiles(contract: Contract) -> Iterator[tuple[str, ...]]:
+    """Yields that sizes are whole tiles: code that guards none of its tiles leaves its tensors at any other."""
+    yield from _demanded(contract, _TILES)
+
+
 def array_limits(contract: Contract, trouble: str) -> Iterator[tuple[str, ...]]:
     """Yields that one of the sizes is what an array of constant extent has at most, where its end was the `trouble`."""
     if (told := _ARRAY_END.search(trouble)) is not None:
@@ -108,6 +114,12 @@ def own_grids(contract: Contract) -> Iterator[tuple[str, str]]:
     for own in launch.grid if launch is not None else ():
         if own in contract.symbols and own not in given:
             yield from ((own, size) for size in reversed(given))
+
+
+def left_known(contract: Contract, run: Run) -> bool:
+    """Returns whether a run leaves a tensor whose shape host code states."""
+    unknown = unknown_extents(contract)
+    return any(t.beyond and tensor not in unknown for tensor, t in zip(contract.tensors, run.touched, strict=False))
 
 
 def lengthened(contract: Contract, run: Run) -> Contract:

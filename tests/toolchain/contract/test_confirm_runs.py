@@ -705,3 +705,25 @@ void pulled(const float* x, float* y, int count, int width) {
     assert confirmation.contract.questions == ()
     assert confirmation.contract.tensors[0].shape != ("width",)
     assert reference.because == ""
+
+
+def test_code_that_guards_none_of_its_tiles_has_sizes_of_whole_tiles_and_no_further_axis(judge):
+    confirmation, reference = judge("""
+#include <torch/extension.h>
+__global__ void add(const float* x, const float* y, float* z, int rows, int columns) {
+    for (int row = threadIdx.x; row < (rows + 31) / 32 * 32; row += 32)
+        for (int c = 0; c < columns; ++c) {
+            const int i = (blockIdx.x * rows + row) * columns + c;
+            z[i] = x[i] + y[i];
+        }
+}
+torch::Tensor added(torch::Tensor x, torch::Tensor y) {
+    auto z = torch::zeros_like(x);
+    add<<<x.size(0), 32>>>(x.data_ptr<float>(), y.data_ptr<float>(), z.data_ptr<float>(), x.size(1), x.size(2));
+    return z;
+}""")
+    x, y = confirmation.contract.tensors
+    assert len(x.shape) == 3
+    assert y.shape in (x.shape, (" * ".join(x.shape),))
+    assert confirmation.inferred == (f"{x.shape[1]} % 32 == 0",)
+    assert reference.because == ""
