@@ -65,11 +65,15 @@ def names_in(text: str) -> frozenset[str]:
     return free_names(parsed(text))
 
 
-def last_factor(text: str) -> frozenset[str]:
-    """Returns the names in the last factor that has any: `C` of `B * T * C` and of `B * C * 2`."""
+def last_factor(text: str, apart: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Returns the names in the last factor that has any: `C` of `B * T * C` and of `B * C * 2`.
+
+    A factor of names that are `apart` is the last only where there is no other.
+    """
     node = parsed(text)
     while isinstance(node, Binary) and node.operator == "*":
-        node = node.right if free_names(node.right) else node.left
+        left, right = free_names(node.left), free_names(node.right)
+        node = node.right if right and not (right <= apart and left - apart) else node.left
     return free_names(node)
 
 

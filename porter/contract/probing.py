@@ -14,7 +14,7 @@ from porter.contract.expressions import evaluate
 from porter.contract.materialise import materialise
 from porter.contract.questions import unknown_extents
 from porter.contract.shares import with_shares
-from porter.contract.workloads import choose_sizes
+from porter.contract.workloads import choose_sizes, counting_blocks
 from porter.simt.job import Job, TensorValue, Value
 
 # Primes by the number of symbols: products stay small, and a single size reaches beyond a block. No symbol has only
@@ -148,7 +148,8 @@ def probe_sizes(
     another width would not show in what a tensor spans. None when the conditions leave no choice.
     """
     symbols = [s for s in contract.symbols if s not in fixed]
-    plain = [s for s in symbols if s not in bounds]
+    counting = counting_blocks(contract)
+    plain = sorted((s for s in symbols if s not in bounds), key=lambda s: s not in counting)  # few blocks
     if attempt == FALLING:
         attempt, plain = 1, plain[::-1]
     ladder = _LADDERS.get(len(plain)) if smaller == 0 else None

@@ -118,13 +118,23 @@ def _odd_targets(contract: Contract) -> dict[str, int]:
 
 
 def is_innermost(contract: Contract, symbol: str) -> bool:
-    """Returns whether `symbol` counts along the innermost axis of a tensor of the highest rank it is part of."""
-    most = widest(contract, symbol)
+    """Returns whether `symbol` counts along the innermost axis of a tensor of the highest rank it is part of.
+
+    What counts the blocks of a launch does not, where a tensor has another size as well: in which order an extent has
+    them says nothing.
+    """
+    most, apart = widest(contract, symbol), counting_blocks(contract)
     return any(
-        symbol in last_factor(tensor.shape[-1])
+        symbol in last_factor(tensor.shape[-1], apart)
         for tensor in contract.tensors
         if tensor.shape and _rank(tensor, symbol) == most
     )
+
+
+def counting_blocks(contract: Contract) -> frozenset[str]:
+    """Returns the sizes that are, by themselves, an extent of the grid of a kernel's launch."""
+    launch = contract.entry.launch
+    return frozenset(contract.symbols) & frozenset(launch.grid if launch is not None else ())
 
 
 def widest(contract: Contract, symbol: str) -> int:
