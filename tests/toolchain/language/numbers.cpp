@@ -131,6 +131,9 @@ void random_numbers() {
     curandState a, b;
     curand_init(7, 0, 0, &a), curand_init(7, 1, 0, &b);
     bits("sequences.differ", curand(&a) != curand(&b));
+    curandState far;
+    curand_init(0x123456789ABCDEFull, (1ull << 40) + 77, (1ull << 33) + 1, &far);
+    bits("xorwow.first", curand(&far)), bits("xorwow.second", curand(&far));
     double mean = 0, square = 0;
     for (int i = 0; i < 20000; ++i) {
         const double x = curand_normal(&a);

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 INCLUDE = Path(str(files("porter"))) / "simt" / "include"
+RUNTIME = INCLUDE.parent / "runtime"
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
 
@@ -32,7 +33,8 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     source = Path(__file__).with_name("numbers.cpp")
     command = ["g++", "-std=c++17", "-O1", "-w", "-DPORTER_WARP_SIZE=32", f"-I{INCLUDE}", f"-I{INCLUDE / 'cuda'}"]
     # Sections nobody calls would need the executor's runtime.
-    command += ["-ffunction-sections", "-Wl,--gc-sections", str(source), "-o", str(folder / "numbers")]
+    command += ["-ffunction-sections", "-Wl,--gc-sections", str(source), str(RUNTIME / "random.cpp")]
+    command += ["-o", str(folder / "numbers")]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     out = subprocess.run([folder / "numbers", folder], capture_output=True, text=True, check=True).stdout
@@ -205,6 +207,11 @@ def test_philox_counts_the_subsequence_in_its_upper_half(numbers: Printed) -> No
     expected = philox([0, 0, 5, 0], [1234, 0])
     assert (numbers.values["philox.x"], numbers.values["philox.w"]) == (expected[0], expected[3])
     assert numbers.values["philox.skipped"] == 1
+
+
+def test_xorwow_jumps_ahead_as_curands_tables_do(numbers: Printed) -> None:
+    """The numbers follow from the matrices of NVIDIA's curand_precalc.h, which are powers of the recurrence."""
+    assert (numbers.values["xorwow.first"], numbers.values["xorwow.second"]) == (3204306571, 3283417796)
 
 
 def test_random_streams_are_independent_and_normals_normal(numbers: Printed) -> None:

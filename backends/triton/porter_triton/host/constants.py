@@ -7,7 +7,7 @@ from typing import TypeGuard
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Name, Variable
 from porter.syntax.walk import walk
-from porter_triton.host import expressions
+from porter_triton.host import expressions, random_tables
 from porter_triton.host.codes import Kind
 from porter_triton.host.scope import Context
 from porter_triton.kernel_records import LoweredKernel, ParameterKind
@@ -21,6 +21,9 @@ def given(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, str]:
         symbol = parameter.source
         if parameter.kind is ParameterKind.CONSTANT and symbol not in found:
             declared = [v for v in cx.unit.variables if v.name == symbol and v.storage in ("constant", "device")]
+            if table := random_tables.given(cx, symbol, _device(cx)):
+                found[symbol] = table
+                continue
             if not declared:
                 continue
             if declared[-1].storage == "device" and not _is_named(cx, symbol):

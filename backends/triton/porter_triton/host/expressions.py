@@ -183,9 +183,9 @@ def _binary(cx: Context, node: Binary) -> Code:
     if left.kind is Kind.POINTER and node.operator == "+" and right.kind is Kind.INT:
         if right.constant == 0:
             return left
-        return Code(f"{flat(cx, left)}{part(begin=right)}", Kind.POINTER, ctype=left.ctype)
+        return _moved_by(cx, left, right, node.line)
     if right.kind is Kind.POINTER and node.operator == "+" and left.kind is Kind.INT:
-        return Code(f"{flat(cx, right)}{part(begin=left)}", Kind.POINTER, ctype=right.ctype)
+        return _moved_by(cx, right, left, node.line)
     if Kind.POINTER in (left.kind, right.kind) and node.operator in "+-*/%":
         raise Refusal(node.line, "a pointer can only be moved forward")
     if Kind.DEVICE in (left.kind, right.kind) and node.operator in ("==", "!="):
@@ -195,6 +195,14 @@ def _binary(cx: Context, node: Binary) -> Code:
     if node.operator in ("+", "-"):
         return added(node.operator, left, right)
     return binary(node.operator, left, right)
+
+
+def _moved_by(cx: Context, pointer: Code, count: Code, line: int) -> Code:
+    """Translates `p + n`: of vectors and structs each is several elements of the tensor."""
+    kind = pointer.ctype
+    per = layouts.items(cx, TypeName(kind.name, kind.arguments), line) if kind is not None and kind.pointers == 1 else 1
+    begin = binary("*", count, integer(per)) if per > 1 else count
+    return Code(f"{flat(cx, pointer)}{part(begin=begin)}", Kind.POINTER, ctype=kind)
 
 
 def _moved_once(cx: Context, node: Binary) -> Binary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Binary, Call, Cast, Expression, Launch, Member, Name, SizeOf, Subscript, TypeName, Unary
-from porter_triton.host import constants, device_wide, expressions, launches, methods, pointers, times
+from porter_triton.host import constants, device_wide, expressions, launches, layouts, methods, pointers, times
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import MOMENT, Code, Kind, integer
 from porter_triton.host.scope import Addresses, Context
@@ -68,7 +68,7 @@ def _allocate(cx: Context, node: Call) -> None:
     meaning = _holder(cx, node)
     assert meaning.ctype is not None
     bytes_ = meaning.ctype.name == "void"
-    dtype = "uint8" if bytes_ else cx.dtype(meaning.ctype, node.line)
+    dtype = "uint8" if bytes_ else layouts.memory_dtype(cx, meaning.ctype, node.line)
     asked = node.arguments[1]
     count = expressions.expression(cx, asked) if bytes_ else elements(cx, asked, meaning.ctype)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
@@ -120,11 +120,13 @@ def host_memory(cx: Context, node: Cast | Call) -> Code | None:
     elif name == "new" and call.arguments and isinstance(call.callee.template[0], TypeName):
         inner = cx.type(call.callee.template[0])
         pointer = TypeName(inner.name, inner.arguments, 1)
+        per = layouts.items(cx, inner, line)
         count = expressions.expression(cx, call.arguments[0])
+        count = binary("*", count, integer(per)) if per > 1 else count
     else:
         return None
     made = "zeros" if name == "calloc" else "empty"
-    text = f"torch.{made}({count.text}, dtype=torch.{cx.dtype(pointer, line)})"
+    text = f"torch.{made}({count.text}, dtype=torch.{layouts.memory_dtype(cx, pointer, line)})"
     return Code(text, Kind.POINTER, ctype=pointer, length=count.text)
 
 
@@ -132,7 +134,8 @@ def _device_memory(cx: Context, pointer: TypeName, bytes_: Expression, line: int
     """Translates `(T*)THCudaMalloc(state, bytes)`, PyTorch's allocator, to a tensor of the device."""
     count = elements(cx, bytes_, pointer)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
-    text = f"torch.empty({count.text}, dtype=torch.{cx.dtype(pointer, line)}, device={device})"
+    dtype = layouts.memory_dtype(cx, pointer, line)
+    text = f"torch.empty({count.text}, dtype=torch.{dtype}, device={device})"
     return Code(text, Kind.POINTER, ctype=pointer, length=count.text)
 
 
@@ -151,8 +154,7 @@ def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:
 
 def _width(cx: Context, item: TypeName) -> int:
     """Returns the element bytes of the tensor for an array of `item`: for a vector type those of one component."""
-    names = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4, "float16": 2, "bfloat16": 2}
-    return names.get(cx.dtype(item, 0), 1 if "8" in cx.dtype(item, 0) or cx.dtype(item, 0) == "bool" else 2)
+    return layouts.WIDTHS.get(layouts.memory_dtype(cx, item, 0), 1)
 
 
 def _without_size(cx: Context, size: Expression, item: TypeName) -> Code | None:

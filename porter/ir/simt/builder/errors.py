@@ -17,10 +17,7 @@ class NotExpressibleError(Exception):
 
 
 _TEXTURES = "textures and surfaces are not ported: read the array through a pointer instead"
-_RANDOM = (
-    "the numbers of this generator hang on a jump ahead that is not ported: curandStatePhilox4_32_10_t gives the same "
-    "numbers everywhere"
-)
+_RANDOM = "this generator is not ported: curandState and curandStatePhilox4_32_10_t give the same numbers everywhere"
 _TENSOR_CORES = "tensor cores are not ported: write the product as sums over shared memory, or this kernel by hand"
 _COMPLEX = "complex numbers of this class are not ported: use float2 or cuComplex"
 _CLOCK = "what the clock of a device says is not ported: measure outside of the kernel"

@@ -37,7 +37,7 @@ _OF_TORCH = (
     "at::round_up",
     "at::_is",
 )
-_LIBRARIES = {  # by what the names begin with that are theirs
+_LIBRARIES = {  # by what the names begin with that are theirs; one with a blank behind it is a whole name
     "cub.cuh": ("cub::",),
     "cuda.cuh": ("cuda::",),
     "constants.cuh": ("std::integral_constant", "std::bool_constant", "std::true_type", "std::false_type"),
@@ -61,12 +61,16 @@ _LIBRARIES = {  # by what the names begin with that are theirs
     "pipelines.cuh": ("__pipeline_", "__cvta_generic_to_shared"),
     "shuffles.cuh": ("__shfl", "cooperative_groups::"),
     "philox.cuh": ("curandStatePhilox4_32_10",),
+    "xorwow.cuh": ("curandStateXORWOW", "curandState ", "curandState_t "),
     "mathematics.cuh": _MADE_OF_OTHERS,
     "float8.cuh": ("__nv_fp8", "__nv_cvt_"),
     "accessors.cuh": tuple(f"{space}{name}" for space in ("", "at::", "torch::", "c10::") for name in _ACCESSORS),
 }
 
-_OF_HOSTS = {"apply_grid.cuh": tuple(f"{space}getApply" for space in ("", "cuda::", "at::cuda::", "torch::cuda::"))}
+_OF_HOSTS = {
+    "apply_grid.cuh": tuple(f"{space}getApply" for space in ("", "cuda::", "at::cuda::", "torch::cuda::")),
+    **{file: _LIBRARIES[file] for file in ("philox.cuh", "xorwow.cuh")},  # whose states hosts allocate
+}
 
 
 def with_libraries(unit: Unit) -> Unit:
@@ -82,7 +86,7 @@ def with_host_libraries(unit: Unit) -> Unit:
 def _with(unit: Unit, libraries: Mapping[str, tuple[str, ...]]) -> Unit:
     names = _names(unit)
     for file, prefixes in libraries.items():
-        if any(name.startswith(prefixes) for name in names):
+        if any(f"{name} ".startswith(prefixes) for name in names):
             found = _library(file)
             names |= _names(found)
             own = {function.head.qualified for function in unit.functions}  # a source may have a `remainder` of its own

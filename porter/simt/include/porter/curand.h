@@ -1,8 +1,8 @@
 // The device API of cuRAND.
 //
-// Philox4_32_10 gives NVIDIA's numbers for a seed, subsequence and offset. XORWOW and MRG32k3a are the same
-// recurrences, but seeded by a hash of seed and subsequence instead of a jump ahead: independent, repeatable, other
-// numbers than NVIDIA's. No generator depends on the warp size.
+// Philox4_32_10 and XORWOW give NVIDIA's numbers for a seed, subsequence and offset. MRG32k3a is the same recurrence, but
+// seeded by a hash of seed and subsequence instead of a jump ahead: independent, repeatable, other numbers than
+// NVIDIA's. No generator depends on the warp size.
 #pragma once
 
 #include "porter/math_fast.h"
@@ -18,8 +18,10 @@ struct curandStatePhilox4_32_10 {
 };
 struct curandStateXORWOW {
     unsigned int d, v[5];
-    int has_spare;
-    float spare;
+    int boxmuller_flag, boxmuller_flag_double;  // whether there is an extra: 1 for a normal, 2 for a log-normal
+    float boxmuller_extra;                      // the second number of the last pair
+    unsigned int unused;                        // so that there is no gap, which a port need not write
+    double boxmuller_extra_double;
 };
 struct curandStateMRG32k3a {
     double s1[3], s2[3];
@@ -111,16 +113,37 @@ inline unsigned int curand(curandStateXORWOW* state) {
     state->d += 362437;
     return state->v[4] + state->d;
 }
-inline void skipahead(unsigned long long n, curandStateXORWOW* state) {
-    while (n-- != 0) curand(state);
+// Takes the five words 2 ** power steps ahead, n times (runtime/random.cpp).
+extern "C" void porter_xorwow_skip(unsigned int* words, unsigned long long n, int power);
+
+namespace porter {
+
+inline void skip(curandStateXORWOW* state, unsigned long long n, int power) {
+    unsigned int words[5];
+    for (int i = 0; i < 5; ++i) words[i] = state->v[i];
+    porter_xorwow_skip(words, n, power);
+    for (int i = 0; i < 5; ++i) state->v[i] = words[i];
 }
+
+}  // namespace porter
+
+inline void skipahead(unsigned long long n, curandStateXORWOW* state) {
+    porter::skip(state, n, 0);
+    state->d += 362437u * unsigned(n);
+}
+// A subsequence has 2 ** 67 numbers, which bring `d` back to where it was.
+inline void skipahead_sequence(unsigned long long n, curandStateXORWOW* state) { porter::skip(state, n, 67); }
 inline void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
                         curandStateXORWOW* state) {
-    *state = {};
-    unsigned long long mixed = seed ^ subsequence * 0xD1342543DE82EF95ull;
-    for (unsigned int& word : state->v) word = unsigned(porter::split_mix(mixed)) | 1u;
-    state->d = unsigned(porter::split_mix(mixed));
+    const unsigned int a = 1099087573u * (unsigned(seed) ^ 0xAAD26B49u);
+    const unsigned int b = 2591861531u * (unsigned(seed >> 32) ^ 0xF7DCEFDDu);
+    state->d = 6615241u + b + a;
+    state->v[0] = 123456789u + a, state->v[1] = 362436069u ^ a, state->v[2] = 521288629u + b;
+    state->v[3] = 88675123u ^ b, state->v[4] = 5783321u + a;
+    skipahead_sequence(subsequence, state);
     skipahead(offset, state);
+    state->boxmuller_flag = 0, state->boxmuller_flag_double = 0;
+    state->boxmuller_extra = 0, state->unused = 0, state->boxmuller_extra_double = 0;
 }
 
 inline unsigned int curand(curandStateMRG32k3a* state) {
@@ -203,4 +226,30 @@ inline unsigned int curand_poisson(State* state, double lambda) {
     unsigned int events = 0;
     for (double product = curand_uniform_double(state); product > limit; product *= curand_uniform_double(state)) ++events;
     return events;
+}
+
+// XORWOW keeps the second number of a pair for the next call of the same function only.
+inline porter::Float curand_normal(curandStateXORWOW* state) {
+    if (state->boxmuller_flag == 1) return state->boxmuller_flag = 0, state->boxmuller_extra;
+    const float2 pair = curand_normal2(state);
+    state->boxmuller_extra = pair.y, state->boxmuller_flag = 1;
+    return pair.x;
+}
+inline porter::Float curand_log_normal(curandStateXORWOW* state, porter::Float mean, porter::Float deviation) {
+    if (state->boxmuller_flag == 2) return state->boxmuller_flag = 0, state->boxmuller_extra;
+    const float2 pair = curand_normal2(state);
+    state->boxmuller_extra = std::exp(mean + deviation * pair.y), state->boxmuller_flag = 2;
+    return std::exp(mean + deviation * pair.x);
+}
+inline double2 curand_normal2_double(curandStateXORWOW* state) {
+    const double u = curand_uniform_double(state);
+    const unsigned int x = curand(state), y = curand(state);
+    const double v = 2.0 * porter::uniform_double(x, y), s = std::sqrt(-2.0 * std::log(u));
+    return {s * std::sin(porter::kPi * v), s * std::cos(porter::kPi * v)};
+}
+inline double curand_normal_double(curandStateXORWOW* state) {
+    if (state->boxmuller_flag_double == 1) return state->boxmuller_flag_double = 0, state->boxmuller_extra_double;
+    const double2 pair = curand_normal2_double(state);
+    state->boxmuller_extra_double = pair.y, state->boxmuller_flag_double = 1;
+    return pair.x;
 }

@@ -1,5 +1,7 @@
 """Builds and executes kernels that use CUDA's libraries and newer C++."""
 
+import functools
+import operator
 import re
 
 import numpy as np
@@ -95,10 +97,58 @@ def test_philox_gives_the_numbers_that_its_authors_published():
     assert found == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8, 0xE169C58D, 1]
 
 
+def powers():
+    """What 1, 2, 4, ... steps of XORWOW make of each four bits of its five words, by stepping and squaring."""
+
+    def after(rows, bits):
+        return functools.reduce(operator.xor, (row for k, row in enumerate(rows) if bits >> k & 1), 0)
+
+    rows, table = [], []
+    for bit in range(160):
+        v = [1 << bit >> 32 * word & 0xFFFFFFFF for word in range(5)]
+        t = v[0] ^ v[0] >> 2
+        v = [*v[1:], (v[4] ^ v[4] << 4 ^ t ^ t << 1) & 0xFFFFFFFF]
+        rows.append(sum(word << 32 * place for place, word in enumerate(v)))
+    for _ in range(131):
+        table += [after(rows[d : d + 4], bits) for d in range(0, 160, 4) for bits in range(16)]
+        rows = [after(rows, row) for row in rows]
+    return np.array([value >> 32 * word & 0xFFFFFFFF for value in table for word in range(5)], np.uint32)
+
+
+def test_xorwow_gives_nvidias_numbers_for_a_seed_a_subsequence_and_an_offset():
+    """The numbers follow from the matrices of NVIDIA's curand_precalc.h, which are powers of the recurrence."""
+    made = built("""__global__ void k(unsigned int* y) {
+        curandState state;
+        curand_init(0, 0, 0, &state);
+        y[0] = curand(&state);
+        curand_init(1234, 5, 3, &state);
+        y[1] = curand(&state);
+        curand_init(0x123456789ABCDEFull, (1ull << 40) + 77, (1ull << 33) + 1, &state);
+        y[2] = curand(&state);
+        y[3] = curand(&state);
+    }""")
+    found = run(made, np.zeros(4, np.uint32), powers(), block=1)[0].tolist()
+    assert found == [3179217846, 1633321130, 3204306571, 3283417796]
+
+
+def test_xorwow_keeps_the_second_normal_for_the_same_function_alone():
+    made = built("""__global__ void k(float* y) {
+        curandState state;
+        curand_init(7, 0, 0, &state);
+        curandState other = state;
+        float2 first = curand_normal2(&state), second = curand_normal2(&state);
+        y[0] = curand_normal(&other) == first.x;
+        y[1] = curand_log_normal(&other, 0.5f, 2.f) == expf(0.5f + 2.f * second.x);
+        y[2] = curand_log_normal(&other, 0.f, 1.f) == expf(0.5f + 2.f * second.y);
+        y[3] = curand(&other) == curand(&state);
+    }""")
+    assert run(made, np.zeros(4, np.float32), block=1)[0].tolist() == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("curandState s; out[t] = 1;", "the type 'curandState': the numbers of this generator hang on a jump ahead"),
+        ("curandStateMRG32k3a s; out[t] = 1;", "the type 'curandStateMRG32k3a': this generator is not ported"),
         ("out[t] = tex1Dfetch<int>(0, t);", "a call of 'tex1Dfetch': textures and surfaces are not ported: read"),
         ("out[t] = clock64();", "a call of 'clock64': what the clock of a device says is not ported"),
         ("int* p = new int[out[t]]; out[t] = p[0];", "memory that a kernel allocates, of a size that is not known"),
