@@ -9,7 +9,7 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter_triton.port import lowered, port
 
-KERNEL = Contract("k", "other", Entry(EntryKind.KERNEL, "k"), (), (), (), (), {})
+ALONE = Contract("k", "other", Entry(EntryKind.KERNEL, "k"), (), (), (), (), {})
 
 
 def ported(text):
@@ -80,7 +80,7 @@ def test_a_kernel_of_a_header_that_is_refused_is_no_crash(tmp_path):
     (tmp_path / "kernel.h").write_text(header.text)
     text = '#include "kernel.h"\nvoid f(float* y) { k<<<1, 32>>>(y); }\n'
     program = parse(Source(tmp_path / "op.cu", text), headers=DiskHeaders(()))
-    made = lowered(program, (header,), besides=(KERNEL,)).port
+    made = lowered(program, (header,), besides=(ALONE,)).port
     assert {f.code for f in made.findings} == {"PORT1800", "PORT1801"}
     assert all("inline PTX" in f.message and f.message.endswith("(kernel.h, line 2)") for f in made.findings)
 
@@ -115,7 +115,7 @@ def test_a_constant_that_only_main_fills_is_told_with_what_would_help():
     }
     """
     program = parse(Source(Path("op.cu"), dedent(text)))
-    (finding,) = lowered(program, (), besides=(KERNEL,)).port.findings
+    (finding,) = lowered(program, (), besides=(ALONE,)).port.findings
     assert finding.code == "PORT1800"
     assert "nothing is known of what 'taps' holds" in finding.message
     assert "a function that copies to it and launches the kernel would be" in finding.message
