@@ -32,14 +32,16 @@ from porter_triton.host import (
     objects,
     overloads,
     pointers,
+    predefined,
     records,
     runtime,
     times,
     undefined,
     vector_memory,
 )
+from porter_triton.host.arithmetic import negative
 from porter_triton.host.c_types import BUILT_IN, Arithmetic, Record
-from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
+from porter_triton.host.codes import ATOM, MOMENT, NONE, SIGN, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
 from porter_triton.host.table import table
@@ -289,14 +291,30 @@ def _end_of(node: Expression, names: tuple[str, ...]) -> Expression | None:
 
 
 def _limit(cx: Context, callee: Name) -> Code | None:
-    """Translates `std::numeric_limits<T>::max()` and its like of an integer type."""
+    """Translates `std::numeric_limits<T>::max()` and its like."""
     argument = callee.template[0] if callee.template else None
     type_ = cx.built_in(argument) if isinstance(argument, TypeName) else None
-    if not isinstance(argument, TypeName) or not isinstance(type_, Arithmetic) or type_.is_float:
+    if not isinstance(argument, TypeName) or not isinstance(type_, Arithmetic):
         return None
+    if type_.is_float:
+        return _float_limit(unqualified(callee.name), type_.bits, argument)
     values = {"max": type_.high, "min": type_.low, "lowest": type_.low}
     short = unqualified(callee.name)
     return integer(values[short]).typed(argument) if short in values else None
+
+
+def _float_limit(name: str, bits: int, kind: TypeName) -> Code | None:
+    """Returns a limit of `float` or `double`; None for any other."""
+    prefix = {32: "FLT", 64: "DBL"}.get(bits)
+    if name in ("infinity", "quiet_NaN") and prefix is not None:
+        return Code("math.inf" if name == "infinity" else "math.nan", Kind.FLOAT, ctype=kind)
+    last = {"max": "MAX", "lowest": "MAX", "min": "MIN", "epsilon": "EPSILON"}.get(name)
+    found = predefined.constant(f"{prefix}_{last}")
+    if found is None:
+        return None
+    value = float(found[0])
+    positive = Code(repr(value), Kind.FLOAT, constant=value, ctype=kind)
+    return negative(positive) if name == "lowest" else positive
 
 
 def _folded(name: str, code: Code, arguments: tuple[Code, ...]) -> Code:
@@ -304,7 +322,10 @@ def _folded(name: str, code: Code, arguments: tuple[Code, ...]) -> Code:
     values = [a.constant for a in arguments]
     if name in ("min", "max") and all(v is not None for v in values):
         known = [v for v in values if v is not None]
-        return integer(int(min(known) if name == "min" else max(known)))
+        chosen = min(known) if name == "min" else max(known)
+        if isinstance(chosen, float):
+            return Code(repr(chosen), Kind.FLOAT, ATOM if chosen >= 0 else SIGN, chosen, arguments[0].ctype)
+        return integer(int(chosen))
     return code
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Braces, Call, Expression, Literal, Name
+from porter.syntax.nodes import Braces, Call, Expression, Literal, Name, TypeName
 from porter_triton.host import expressions
 from porter_triton.host.arithmetic import binary, negation
 from porter_triton.host.codes import Code, Kind, string
@@ -66,13 +66,19 @@ def joined(cx: Context, parts: list[Expression]) -> str:
         codes = [expressions.expression(cx, part) for part in parts]
     except Refusal:
         codes = [expressions.expression(cx, part) for part in parts if isinstance(part, Literal)]
-    codes = [code for code in codes if code.text]  # what a std::ostringstream holds is not kept
+    codes = [code for code in codes if code.text and not _is_written(code)]  # what is written into is not kept
     if not codes:
         return '"failed"'
     said = [code.said for code in codes if code.said is not None]
     if len(said) == len(codes):
         return string("".join(said)).text
     return 'f"' + "".join(_embedded(code) for code in codes) + '"'
+
+
+def _is_written(code: Code) -> bool:
+    """Returns whether a part of a message is an array of characters, which something was written to."""
+    inner = code.ctype.arguments[0] if code.kind is Kind.SEQUENCE and code.ctype and code.ctype.arguments else None
+    return isinstance(inner, TypeName) and inner.name == "char" and not inner.pointers
 
 
 def _embedded(code: Code) -> str:

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from porter.ir.simt.library import with_host_libraries
 from porter.source.program import Program
-from porter.syntax.nodes import Braces, Expression, Name, Parameter, TypeName
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import Braces, Call, Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
+from porter.syntax.walk import walk
 from porter_triton.host import constants, expressions, lasting, member_types, records, statements
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
@@ -167,7 +169,8 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     kind = kind_of(cx, parameter.type)
     name = cx.python_name(parameter.name or f"unused_{index}")
     cx.changes[name] = cx.changes_of(parameter.name)
-    cx.demand_own(parameter.name, parameter.type, kind in (Kind.STREAM, Kind.TIME), cx.function.head.span.line)
+    own = kind in (Kind.STREAM, Kind.TIME) or (kind is Kind.TENSOR and not _is_called(cx))
+    cx.demand_own(parameter.name, parameter.type, own, cx.function.head.span.line)
     if kind is Kind.OPTIONS:
         raise Refusal(cx.function.head.span.line, f"Python has no tensor options to pass for '{parameter.name}'")
     if kind is Kind.DIM3:
@@ -187,6 +190,13 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
         return name
     default = "None" if kind is Kind.STREAM else expressions.expression(cx, parameter.default).text
     return f"{name}={default or 'None'}"
+
+
+def _is_called(cx: Context) -> bool:
+    """Returns whether the source itself calls the function: Python sees no tensor that is put into a `Tensor&`."""
+    nodes = (node for function in cx.unit.functions for node in walk(function.body))
+    names = (n.callee.name for n in nodes if isinstance(n, Call) and isinstance(n.callee, Name))
+    return any(unqualified(name) == cx.function.head.name for name in names)
 
 
 def _extents(cx: Context, parameter: Parameter, name: str) -> str:

@@ -55,7 +55,7 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return truth(_OF_DEVICE[callee.name])
     if owner.kind is Kind.STREAM or (owner.kind is Kind.NOTHING and callee.name == "stream"):
         return Code("", Kind.STREAM)
-    if owner.kind is Kind.TIME:
+    if owner.kind is Kind.TIME or _is_itself(owner, callee):
         return owner
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if callee.name in ("data_ptr", "data", "const_data_ptr", "mutable_data_ptr") and owner.kind is not Kind.OPTIONS:
@@ -78,6 +78,11 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return _of_sequence(owner, callee.name, arguments, node.line)
     found = indexing.method(cx, owner, callee.name, arguments, node.line) if owner.kind is Kind.TENSOR else None
     return found or _of_tensor(owner, callee.name, arguments, node.line)
+
+
+def _is_itself(owner: Code, callee: Member) -> bool:
+    """Returns whether a method gives the tensor itself, without its history."""
+    return owner.kind is Kind.TENSOR and callee.name in ("data", "variable_data") and not callee.template
 
 
 def data(cx: Context, owner: Code, callee: Member) -> Code:

@@ -56,7 +56,10 @@ from porter_triton.refusal import Refusal
 
 # What host code prints is for people, as `std::cout` is.
 _WARNS = ("alertNotDeterministic",)
-_PRINTS = ("printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush")
+_PRINTS = (
+    "printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush", "sprintf", "snprintf", "std::sprintf",
+    "std::snprintf",
+)  # fmt: skip
 
 
 def block(cx: Context, node: Block, value: Expression | None = None) -> Code:

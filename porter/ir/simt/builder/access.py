@@ -21,7 +21,7 @@ from porter.ir.simt.builder.c_types import (
     units_of,
 )
 from porter.ir.simt.builder.state import Builder
-from porter.ir.simt.builder.values import Elements, Fields, Held, Memory, Number, Parts, Place, RValue, Slot
+from porter.ir.simt.builder.values import EitherSlot, Elements, Fields, Held, Memory, Number, Parts, Place, RValue, Slot
 from porter.ir.simt.ops import Value
 from porter.ir.simt.types import Array, Element, Pointer, Scalar, Space, Vector
 
@@ -35,6 +35,8 @@ def load(b: Builder, place: Place) -> RValue:
             return value
         case Slot():
             return Number(_held(b, place), place.type)
+        case EitherSlot(decision, yes, no):
+            return Number(_selected(b, decision, _held(b, yes), _held(b, no)), place.type)
         case Parts(type_, places):
             return Fields(type_, tuple((name, load(b, part)) for name, part in places))
         case Memory():
@@ -47,6 +49,10 @@ def _held(b: Builder, slot: Slot) -> Value:
     if value is None:
         value = b.held[slot] = undefined(b, slot.type)
     return value
+
+
+def _selected(b: Builder, decision: Number, yes: Value, no: Value) -> Value:
+    return b.emitter.emit("select", (decision.value, yes, no), yes.type)
 
 
 def undefined(b: Builder, type_: Scalar | PointerTo) -> Value:
@@ -168,6 +174,10 @@ def store(b: Builder, place: Place, value: RValue) -> None:
     match place:
         case Slot():
             b.held[place] = convert(b, _number(b, value), place.type, place.name).value
+        case EitherSlot(decision, yes, no):
+            new = convert(b, _number(b, value), place.type).value
+            b.held[yes] = _selected(b, decision, new, _held(b, yes))
+            b.held[no] = _selected(b, decision, _held(b, no), new)  # both may be the same variable
         case Parts(type_, places):
             for name, part in places:
                 store(b, part, _part(b, value, type_, name))

@@ -25,6 +25,7 @@ from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import (
     Closure,
+    EitherSlot,
     Elements,
     Fields,
     FunctionName,
@@ -36,6 +37,7 @@ from porter.ir.simt.builder.values import (
     OneOf,
     Place,
     RValue,
+    Slot,
     Text,
 )
 from porter.ir.simt.types import Scalar
@@ -198,9 +200,28 @@ def _place(b: Builder, node: Expression) -> Place:
             return place(b, node.target if isinstance(node, Assign) else node.operand)
         case Call():
             return calls.place(b, node)
+        case Choice(yes=yes, no=no) if _is_variable(yes) and _is_variable(no):
+            return _either(b, node)
         case Cast(type=kind, operand=operand) if kind.reference:
             return _seen_as(b, operand, resolve.type_of(b, kind, node.line))
     return Held(value(b, node))
+
+
+def _either(b: Builder, node: Choice) -> Place:
+    """`c ? a : b` of variables: that of them which is chosen, where both hold numbers of one type; else its value."""
+    decision = condition(b, node.condition)
+    known = b.emitter.known(decision.value)
+    if known is not None:
+        return place(b, node.yes if known else node.no)
+    yes, no = place(b, node.yes), place(b, node.no)
+    if isinstance(yes, Slot) and isinstance(no, Slot) and yes.type == no.type and isinstance(yes.type, Scalar):
+        return EitherSlot(decision, yes, no)
+    return Held(_chosen(b, decision, node))
+
+
+def _is_variable(node: Expression) -> bool:
+    """Returns whether an expression names a variable, or a field of one."""
+    return isinstance(node, Name) or (isinstance(node, Member) and not node.arrow and _is_variable(node.owner))
 
 
 def _seen_as(b: Builder, operand: Expression, type_: CType) -> Place:
@@ -354,6 +375,11 @@ def _choice(b: Builder, node: Choice) -> RValue:
     known = b.emitter.known(decision.value)
     if known is not None:
         return value(b, node.yes if known else node.no)
+    return _chosen(b, decision, node)
+
+
+def _chosen(b: Builder, decision: Number, node: Choice) -> RValue:
+    """Returns the value of one of two expressions, of which each thread evaluates one."""
     if is_harmless(node.yes) and is_harmless(node.no):
         return selected(b, decision, value(b, node.yes), value(b, node.no))
     return assignments.chosen(b, decision, lambda: value(b, node.yes), lambda: value(b, node.no))

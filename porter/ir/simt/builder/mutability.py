@@ -9,6 +9,7 @@ from porter.syntax.nodes import (
     Assign,
     Call,
     Cast,
+    Choice,
     Expression,
     Lambda,
     Member,
@@ -88,6 +89,8 @@ def _root(target: Expression) -> Iterator[str]:
             yield from _root(owner)
         case Unary(operator="*", operand=operand) | Cast(operand=operand):
             yield from _root(operand)
+        case Choice(yes=yes, no=no):
+            yield from (*_root(yes), *_root(no))
 
 
 def addressed_names(body: object) -> frozenset[str]:

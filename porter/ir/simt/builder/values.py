@@ -96,6 +96,20 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class EitherSlot:
+    """One of two variables of numbers, as `decision` says."""
+
+    decision: Number
+    yes: Slot
+    no: Slot
+
+    @property
+    def type(self) -> Scalar | PointerTo:
+        """Returns the type of both."""
+        return self.yes.type
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """A struct's variable, taken apart."""
 
@@ -120,5 +134,5 @@ class Held:
     value: RValue
 
 
-Place = Slot | Parts | Memory | Held
+Place = Slot | EitherSlot | Parts | Memory | Held
 Binding = Place | TypeName | Alias | Expression | FunctionName

@@ -191,6 +191,23 @@ def test_shared_memory_outside_of_functions_is_one_for_the_block():
     assert run(made, np.zeros(32, np.int32), shared=128)[0].tolist() == [31 - t + 70 for t in range(32)]
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("int a = 0, b = 0; int& to = t % 2 ? a : b; to += t; to *= 2; out[t] = a * 100 + b;",
+         lambda t: 200 * t if t % 2 else 2 * t),
+        ("int a = 1; int& to = t % 2 ? a : a; to += t; out[t] = a;", lambda t: 1 + t),
+        ("int2 p = make_int2(1, 2); (t % 2 ? p.x : p.y) += 5; out[t] = p.x * 10 + p.y;", lambda t: 62 if t % 2 else 17),
+        ("int a = 1, b = 2; put(t % 2 ? a : b, t % 2 ? b : a); out[t] = a * 10 + b;", lambda t: 26 if t % 2 else 33),
+        ("int a = 1, b = 2, c = 0; int& to = c++ ? a : b; to = 7; out[t] = a * 100 + b * 10 + c;", lambda _: 171),
+        ("int a = 1; const int b = 2; int c = t % 2 ? a : b; a = c; out[t] = a;", lambda t: 1 if t % 2 else 2),
+    ],
+)  # fmt: skip
+def test_a_choice_among_variables_is_one_of_them(body, expected):
+    before = "__device__ void put(int& l, int& r) { l += 1; r *= 3; }"
+    assert one(body, before=before) == [expected(t) for t in range(32)]
+
+
 def test_vectors_are_loaded_and_stored_at_once():
     made = built("""
         __global__ void k(const float* x, float* y) {
