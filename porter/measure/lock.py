@@ -2,7 +2,9 @@
 
 Each device has seats, lock files named by its UUID, that stand for shares of its memory. Work takes as many seats as it
 needs; a measurement takes all, and while one waits for that no seat is given to anybody else. Only one measurement
-waits like this: once it is done, the others and the work have the same chance.
+waits like this: once it is done, other measurements go first, and work that has waited for `_YIELDS_S` as well as they.
+Where some work begins, all work that waits begins beside it: a measurement waits for as long as the longest takes. Of
+20 operators at once the device had stood still for 45 of 120 s, since each piece of work began by itself (H200).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from porter.errors import MachineError
 
 SEATS = 16
 _POLL_S = 0.02
+_YIELDS_S = 5.0
+_JOINS_S = 0.1  # after others began; who waits looks five times in it
 _FOR_ALL_USERS = 0o666
 
 
@@ -43,17 +47,29 @@ class DeviceLock:
     def shared(self, seats: int = 1) -> Iterator[None]:
         """Holds `seats` of the device, while nobody measures. Raises `MachineError` after `patience_s`."""
         with ExitStack() as held:
-            wish = held.enter_context(_opened(self._path("wish")))
+            wish, queue, began = (held.enter_context(_opened(self._path(name))) for name in ("wish", "queue", "began"))
             every = [held.enter_context(_opened(self._path(str(seat)))) for seat in range(SEATS)]
-            self._wait(lambda: self._sit(wish, every, seats))
+            asked_s = time.time()
+
+            def sits() -> bool:
+                is_patient = _just_set(began) or time.time() - asked_s >= _YIELDS_S
+                if not (is_patient or _is_free(queue)) or not self._sit(wish, every, seats):
+                    return False
+                if not _just_set(began):
+                    os.utime(began)
+                return True
+
+            self._wait(sits)
             yield
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Holds the device with nobody else there. Raises `MachineError` after `patience_s`."""
         with ExitStack() as held:
-            wish = held.enter_context(_opened(self._path("wish")))
-            self._wait(lambda: _try(wish, fcntl.LOCK_EX))
+            wish, queue, began = (held.enter_context(_opened(self._path(name))) for name in ("wish", "queue", "began"))
+            fcntl.flock(queue, fcntl.LOCK_SH)
+            self._wait(lambda: not _just_set(began) and _try(wish, fcntl.LOCK_EX))
+            fcntl.flock(queue, fcntl.LOCK_UN)
             for seat in range(SEATS):
                 place = held.enter_context(_opened(self._path(str(seat))))
                 self._wait(lambda place=place: _try(place, fcntl.LOCK_EX))  # type: ignore[misc]
@@ -91,6 +107,7 @@ def _opened(path: Path) -> Iterator[int]:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FOR_ALL_USERS)
         os.fchmod(descriptor, _FOR_ALL_USERS)
+        os.utime(descriptor, (0, 0))  # nothing has begun yet
     except FileExistsError:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
@@ -105,3 +122,16 @@ def _try(descriptor: int, how: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _is_free(descriptor: int) -> bool:
+    """Returns whether nobody holds the lock."""
+    if not _try(descriptor, fcntl.LOCK_EX):
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return True
+
+
+def _just_set(descriptor: int) -> bool:
+    """Returns whether the file's time was set a moment ago."""
+    return 0 <= time.time() - os.fstat(descriptor).st_mtime < _JOINS_S

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,8 +15,7 @@ from porter.measure.environment import DeviceState, slowed_by
 _SM, _MEMORY = 1, 2  # kinds of clocks
 _MOST_PROCESSES = 64
 _ENDING_S = 0.2  # a process that was just ended is listed a moment longer
-_WORKER = b"porter.native.worker"
-_DEVICE_FILES = "/dev/nvidia"
+_WORKER = b"porter.worker.nurse"
 
 
 class _Process(ctypes.Structure):
@@ -114,10 +114,7 @@ class Management:
         return value.value
 
     def _others(self) -> int:
-        """Returns how many processes compute on the device that are no workers of porter.
-
-        Workers of other measurements are among these: they pause while one has the device alone.
-        """
+        """Returns processes that compute on the device, except this one's children and those that wait for its lock."""
         return self._seen() and self._seen(after_s=_ENDING_S)
 
     def _seen(self, after_s: float = 0.0) -> int:
@@ -125,17 +122,22 @@ class Management:
         count, found = ctypes.c_uint(_MOST_PROCESSES), (_Process * _MOST_PROCESSES)()
         if self.library.nvmlDeviceGetComputeRunningProcesses_v3(self.handle, ctypes.byref(count), found):
             return 0
-        # By number, not by name: in a container the driver may know all processes by other ids.
-        return max(0, count.value - workers_on_devices(Path("/proc")))
+        return sum(not (_is_ours(p.pid) or is_worker(Path(f"/proc/{p.pid}"))) for p in found[: count.value])
 
 
-def workers_on_devices(processes: Path) -> int:
-    """Returns how many of `processes` are workers of porter that have opened a device."""
-    return sum(map(_is_worker_on_device, processes.glob("[0-9]*")))
+def is_worker(process: Path) -> bool:
+    """Returns whether it is a worker of another measurement: those pause while one has the device alone."""
+    with suppress(OSError):
+        return _WORKER in (process / "cmdline").read_bytes().split(b"\0")
+    return False
 
 
-def _is_worker_on_device(process: Path) -> bool:
-    with suppress(OSError):  # it ended, or is somebody else's
-        if _WORKER in (process / "cmdline").read_bytes().split(b"\0"):
-            return any(str(file.readlink()).startswith(_DEVICE_FILES) for file in (process / "fd").iterdir())
+def _is_ours(pid: int) -> bool:
+    """Returns whether this process started it; a process that cannot be seen from here belongs to others."""
+    seen = pid
+    with suppress(OSError, ValueError, IndexError):
+        while seen > 1:
+            if seen == os.getpid():
+                return True
+            seen = int(Path(f"/proc/{seen}/stat").read_text("utf-8").rsplit(")", 1)[1].split()[1])
     return False

@@ -108,6 +108,11 @@ class Child:
             answer = self._exchange(question, parts)
         return self._death() if answer is None else answer
 
+    @property
+    def pid(self) -> int:
+        """Returns the id of the process."""
+        return self._process.pid
+
     def cpu_s(self) -> float:
         """The processor time it has used so far."""
         return time.clock_gettime(~self._process.pid << 3 | _PROCESSOR_TIME)

@@ -124,6 +124,51 @@ def test_somebody_sits_down_where_others_measure_one_after_the_other(lock):
             thread.join()
 
 
+def _begun(lock: DeviceLock, how: str, told: list[str], until: threading.Event) -> threading.Thread:
+    def work() -> None:
+        with getattr(lock, how)():
+            told.append(how)
+            until.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+@alone
+def test_who_waits_to_measure_goes_before_who_has_just_come_to_work(lock, holder):
+    told: list[str] = []
+    until = threading.Event()
+    threads = [_begun(lock(LONG_S), how, told, until) for how in ("shared", "alone", "shared")]
+    holder.kill()
+    until.set()
+    for thread in threads:
+        thread.join()
+    assert told == ["alone", "shared", "shared"]
+
+
+def test_who_waits_to_work_begins_beside_the_first_of_them(lock, monkeypatch):
+    monkeypatch.setattr("porter.measure.lock._YIELDS_S", 4 * BRIEF_S)
+    told: list[str] = []
+    ends, until = threading.Event(), threading.Event()
+    measuring = _begun(lock(LONG_S), "alone", told, ends)
+    while not told:
+        until.wait(BRIEF_S)
+    waiting = _begun(lock(LONG_S), "alone", told, until)
+    working = [_begun(lock(LONG_S), "shared", told, until)]
+    until.wait(5 * BRIEF_S)  # this one has waited for long
+    working += [_begun(lock(LONG_S), "shared", told, until) for _ in range(3)]
+    ends.set()
+    measuring.join()
+    until.wait(4 * BRIEF_S)
+    so_far = list(told)
+    until.set()
+    for thread in (waiting, *working):
+        thread.join()
+    assert so_far in (["alone", *4 * ["shared"]], ["alone", "alone"])  # whoever looked first
+    assert len(told) == 6
+
+
 @alone
 @pytest.mark.usefixtures("holder")
 def test_another_device_is_free(tmp_path):

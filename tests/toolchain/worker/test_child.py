@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from porter.native.nvml import is_worker
 from porter.simt.job import FaultKind, Limits
 from porter.worker.child import Child, Death
 from porter_triton.calls import DEVICES
@@ -49,6 +51,18 @@ def test_a_worker_whose_memory_is_watched_is_ended_when_it_holds_too_much(module
         assert answer.kind is FaultKind.RESOURCE
     finally:
         child.end()
+
+
+def test_a_device_knows_workers_that_were_born_from_other_programs(module):
+    arguments = ("porter_triton.programs", [str(module), "plan"], module.parent / "run", Limits(), {})
+    child = Child(*arguments, resident=True, born=True)
+    try:
+        assert child.begin() is None
+        assert is_worker(Path(f"/proc/{child.pid}"))
+        assert not is_worker(Path("/proc/self"))
+    finally:
+        child.end()
+    assert not is_worker(Path(f"/proc/{child.pid}"))
 
 
 @pytest.mark.parametrize("way", ["leave_the_group", "leave_for_another_group"])
