@@ -10,12 +10,14 @@ import pytest
 from porter.contract.contract import Role, Values, Workload
 from porter.contract.dtype import DType, decode
 from porter.contract.materialise import materialise
+from porter.contract.probing import probe_sizes
 from porter.contract.validate import check
 from porter.contract.workloads import (
     MAX_ELEMENTS,
     MAX_THREADS,
     choose_sizes,
     default_workloads,
+    is_innermost,
     large_workloads,
     with_workloads,
 )
@@ -57,6 +59,21 @@ def test_sizes_are_found_for_sums_that_other_sizes_limit(contract, tensor):
     assert filled is not None
     assert filled["row"] + filled["rows"] == filled["height"]
     assert filled["to"] + filled["columns"] == filled["room"]
+
+
+def test_a_size_that_counts_blocks_is_no_width_of_rows(contract, tensor):
+    """The extent of a kernel with a row a block may have its factors in any order."""
+    symbols = ("m", "rows")
+    by_row = contract(tensor("x", "m * rows"), tensor("y", "rows"), symbols=symbols)
+    launch = replace(by_row.entry.launch, grid=("rows", "1", "1"))
+    by_row = replace(by_row, entry=replace(by_row.entry, launch=launch))
+    odd = next(w.sizes for w in default_workloads(by_row) if w.name == "odd")
+    assert odd["m"] > 256 > odd["rows"]
+    probe = probe_sizes(by_row, frozenset(), {}, 0, 0)
+    assert probe is not None
+    assert probe["rows"] < probe["m"]
+    alone = contract(tensor("x", "rows"), symbols=("rows",))
+    assert is_innermost(replace(alone, entry=by_row.entry), "rows")
 
 
 def test_indices_have_something_to_index(contract, tensor):
