@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from math import gcd, prod
 
 _ROUNDINGS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -63,6 +63,7 @@ def _fitted(seen: tuple[int, ...], at: tuple[tuple[tuple[str, int], ...], ...]) 
         _sums(seen, products),
         _shifted(seen, probes),
         _strided(seen, probes),
+        _halved(seen, probes),
         _tiled(seen, probes),
     ):
         found = next(candidates, None)
@@ -294,6 +295,29 @@ def _rows(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterato
                         less = {sum(p[s] for s in summed) - w for w, p in zip(widths, probes, strict=True)}
                         if len(less) == 1 and 0 <= min(less) <= _MOST_LESS:
                             yield found.fit(" + ".join(summed), min(less))
+
+
+def _halved(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
+    """Yields `(cdiv(rows, 2) - 1) * stride + 2 * cdiv(width, 2)`: rows of half an image, with a distance of their own.
+
+    The last of them is as wide as the image, or as half of it, or is made of whole pairs.
+    """
+    for lead, rows, width in permutations(probes[0], 3):
+        widths = [_Term(width, tuple(p[width] for p in probes)), *_halves(width, probes)]
+        widths += [_Term(_times(2, t.text), tuple(2 * v for v in t.values)) for t in _halves(width, probes)]
+        for count in _halves(rows, probes):
+            starts = ((n - 1) * p[lead] for n, p in zip(count.values, probes, strict=True))
+            last = tuple(s - start for s, start in zip(seen, starts, strict=True))
+            for reached in widths:
+                if last == reached.values:
+                    text = f"({count.text} - 1) * {lead} + {reached.text}"
+                    yield Fit(text, exact=True, apart=f"{reached.text} <= {lead}")
+
+
+def _halves(symbol: str, probes: Sequence[Mapping[str, int]]) -> list[_Term]:
+    values = [p[symbol] for p in probes]
+    whole, part = tuple(v // 2 for v in values), tuple(-(-v // 2) for v in values)
+    return [_Term(f"cdiv({symbol}, 2)", part), _Term(f"({symbol} / 2)", whole)]
 
 
 def _factors(symbols: Sequence[str], seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[str]:

@@ -110,3 +110,26 @@ def test_no_symbol_of_probes_is_always_one_more_than_whole_vectors(contract, ten
 )
 def test_indices_lie_below_the_size_that_makes_an_extent_a_product(seen, symbols):
     assert [s for s in ("B", "T", "C") if bound_by(s, "n", extents(seen), PROBES)] == symbols
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(cdiv(H, 2) - 1) * P + 2 * cdiv(W, 2)",
+        "(cdiv(H, 2) - 1) * P + W",
+        "((H / 2) - 1) * P + (W / 2)",
+    ],
+)
+def test_rows_of_half_an_image_may_have_a_distance_of_their_own(text):
+    probes = [
+        {"W": 19, "H": 4, "P": 23},
+        {"W": 3, "H": 5, "P": 7},
+        {"W": 7, "H": 11, "P": 13},
+        {"W": 6, "H": 8, "P": 4},
+    ]
+    found = fit([evaluate(text, p) for p in probes], probes)
+    assert found is not None
+    assert found.exact
+    assert found.apart
+    other = {"W": 31, "H": 18, "P": 40}
+    assert evaluate(found.text, other) == evaluate(text, other)
