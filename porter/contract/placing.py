@@ -81,8 +81,11 @@ def tiles(contract: Contract) -> Iterator[tuple[str, ...]]:
 
 
 def array_limits(contract: Contract, trouble: str) -> Iterator[tuple[str, ...]]:
-    """Yields that one of the sizes is what an array of constant extent has at most, where its end was the `trouble`."""
-    if (told := _ARRAY_END.search(trouble)) is not None:
+    """Yields that one of the sizes is what an array of constant extent has at most, where its end was the `trouble`.
+
+    Nothing for an array of one element: a size that is always 1 would leave next to nothing to compare.
+    """
+    if (told := _ARRAY_END.search(trouble)) is not None and int(told[1]) > 1:
         yield from ((f"{symbol} <= {told[1]}",) for symbol in contract.symbols[::-1][:_MOST_LIMITED])
 
 
