@@ -273,8 +273,13 @@ def _effect(cx: Context, node: Call) -> None:
 
 def _closure(cx: Context, meaning: Closure, node: Call) -> None:
     """Emits a call of a host lambda: its body in place, its parameters the arguments."""
+    taken = meaning.node.parameters
+    left_out = [parameter.default for parameter in taken[len(node.arguments) :]]
+    given = (*node.arguments, *(default for default in left_out if default is not None))
+    if len(given) != len(taken):
+        raise Refusal(node.line, f"a lambda that takes {len(taken)} arguments is given {len(node.arguments)}")
     with cx.scope():
-        for parameter, argument in zip(meaning.node.parameters, node.arguments, strict=True):
+        for parameter, argument in zip(taken, given, strict=True):
             cx.bind(parameter.name, expressions.expression(cx, argument))
         inlined(cx, meaning.node.body)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from porter.ir.simt.builder import access, calls, declarations, deduction, expressions, resolve, statements
 from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, Record, lives_in_memory
 from porter.ir.simt.builder.errors import NotExpressibleError
-from porter.ir.simt.builder.mutability import addressed_names, assigned_names
+from porter.ir.simt.builder.mutability import assigned_names
 from porter.ir.simt.builder.state import Builder, Scope, Target
 from porter.ir.simt.builder.values import Closure, FunctionName, Held, Memory, Nothing, OneOf, Place, RValue, Slot
 from porter.ir.simt.types import Scalar
@@ -79,7 +79,7 @@ class entered:  # noqa: N801 - reads as a word
         b.functions.append(tree)
         b.namespaces.append(tree.head.scope)
         b.mutable.append(assigned_names(b.unit, tree.body))
-        b.addressed.append(addressed_names(tree.body))
+        b.addressed.append(b.addresses.of(tree.body))
         b.instances.append(self._instance)
         b.owners.append(self._owner)
 
@@ -106,7 +106,7 @@ def closure(b: Builder, found: Closure, arguments: Sequence[Argument], line: int
     b.scopes = [scope for scope in found.scopes if isinstance(scope, Scope)]
     node = found.node
     b.mutable.append(b.mutable[-1] | assigned_names(b.unit, node.body))
-    b.addressed.append(b.addressed[-1] | addressed_names(node.body))
+    b.addressed.append(b.addressed[-1] | b.addresses.of(node.body))
     try:
         with b.scope():
             _bind_parameters(b, node.parameters, arguments, line)

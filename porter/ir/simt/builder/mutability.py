@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from porter.syntax.nodes import (
     Asm,
     Assign,
+    Block,
     Call,
     Cast,
     Choice,
@@ -93,15 +94,37 @@ def _root(target: Expression) -> Iterator[str]:
             yield from (*_root(yes), *_root(no))
 
 
-def addressed_names(body: object) -> frozenset[str]:
-    """The names of variables whose address is taken."""
-    found = set[str]()
-    for node in walk(body):
-        if (isinstance(node, Unary) and node.operator == "&") or (
-            isinstance(node, Cast) and node.type.reference and node.kind == "reinterpret"
-        ):
-            found.update(_of_address(node.operand))
-    return frozenset(found)
+class Addresses:
+    """Finds the variables whose address is taken, also by a function that takes them by a reference."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._known: dict[int, tuple[Block, frozenset[str]]] = {}  # with the body, whose number nobody else has then
+
+    def of(self, body: Block) -> frozenset[str]:
+        """Returns the names of variables of `body` whose address is taken."""
+        if id(body) not in self._known:
+            self._known[id(body)] = body, frozenset()  # of a function that calls itself
+            self._known[id(body)] = body, frozenset(self._addressed(body))
+        return self._known[id(body)][1]
+
+    def _addressed(self, body: Block) -> Iterator[str]:
+        for node in walk(body):
+            if (isinstance(node, Unary) and node.operator == "&") or (
+                isinstance(node, Cast) and node.type.reference and node.kind == "reinterpret"
+            ):
+                yield from _of_address(node.operand)
+            elif isinstance(node, Call) and isinstance(node.callee, Name):
+                for argument in self._handed_on(node, node.callee.name):
+                    yield from _of_address(argument)
+
+    def _handed_on(self, call: Call, name: str) -> Iterator[Expression]:
+        """Yields the arguments whose address a function of that name takes, to change them; of others a copy does."""
+        for function in self._unit.named(name):
+            for parameter, argument in zip(function.parameters, call.arguments, strict=False):
+                kind = parameter.type
+                if kind.reference and not kind.const and parameter.name in self.of(function.body):
+                    yield argument
 
 
 def _of_address(node: Expression) -> Iterator[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from porter.ir.simt.builder.c_types import Record
 from porter.ir.simt.builder.emitter import Emitter
 from porter.ir.simt.builder.errors import NotExpressibleError
+from porter.ir.simt.builder.mutability import Addresses
 from porter.ir.simt.builder.values import Binding, Memory, Place, Slot
 from porter.ir.simt.ops import Location, Value
 from porter.ir.simt.types import Array, Pointer, Scalar, Space
@@ -56,6 +58,11 @@ class Builder:
     _dynamic: Value | None = None
     _zero: Value | None = None
     namespaces: list[tuple[str, ...]] = field(default_factory=lambda: [()])
+
+    @cached_property
+    def addresses(self) -> Addresses:
+        """Returns which variables have to be in memory, since their address is taken."""
+        return Addresses(self.unit)
 
     def find(self, name: str) -> Binding | None:
         """Returns what `name` is bound to; None where no scope has it."""
