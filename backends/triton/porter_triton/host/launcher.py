@@ -7,10 +7,11 @@ from dataclasses import replace
 from porter.ir.simt.library import with_host_libraries
 from porter.source.program import Program
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Braces, Call, Expression, Name, Parameter, TypeName
+from porter.syntax.nodes import Braces, Call, Expression, Member, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.host import constants, expressions, lasting, member_types, records, statements
+from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.launches import extents
@@ -178,7 +179,9 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     if nullable and kind is Kind.POINTER and _is_object(cx, parameter):
         _expect_null(cx, name)
         cx.bind(parameter.name, NONE)
-    elif kind is Kind.OTHER and (held := _record_of(cx, parameter.name or name, parameter.type)) is not None:
+    elif (kind is Kind.OTHER or _is_followed(cx, parameter)) and (
+        held := _record_of(cx, parameter.name or name, replace(parameter.type, pointers=0))
+    ) is not None:
         cx.bind(parameter.name, held)
         return _one_by_one(cx, held, parameter.default)
     else:
@@ -190,6 +193,17 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
         return name
     default = "None" if kind is Kind.STREAM else expressions.expression(cx, parameter.default).text
     return f"{name}={default or 'None'}"
+
+
+def _is_followed(cx: Context, parameter: Parameter) -> bool:
+    """Returns whether a pointer to a struct only leads to the fields of one, none of which the function sets."""
+    if parameter.type.pointers != 1 or cx.built_in(TypeName(parameter.type.name)) is not None:
+        return False
+    nodes = list(walk(cx.function.body))
+    followed = [n.owner for n in nodes if isinstance(n, Member) and n.arrow]
+    named = [n for n in nodes if isinstance(n, Name) and n.name == parameter.name]
+    is_set = assigned(cx.function.body)[parameter.name] > 0
+    return bool(named) and not is_set and all(any(n is owner for owner in followed) for n in named)
 
 
 def _is_called(cx: Context) -> bool:

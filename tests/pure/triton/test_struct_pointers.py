@@ -1,0 +1,37 @@
+"""Pointers to a struct of the caller: a launcher that only follows them takes the fields of the struct."""
+
+import pytest
+
+from porter_triton.refusal import Refusal
+from tests.pure.triton.host_sources import translated
+
+STRUCTS = """
+struct Array { Array(size_t n); float* ptr; size_t size; size_t half() const { return size / 2; } };
+struct Tensor { size_t rank; size_t shape[2]; float* data; };
+"""
+
+
+def test_a_pointer_that_is_only_followed_is_the_fields():
+    found = translated(f"""{STRUCTS} void f(const Array& x, Array* y) {{
+        add<<<(y->size + 63) / 64, 64>>>(y->ptr, x.ptr, y->half()); }}""")
+    assert "def f(x_ptr, x_size, y_ptr, y_size):" in found
+    assert "add[(triton.cdiv(y_size, 64),)](y_ptr, x_ptr, y_size // 2," in found
+
+
+def test_an_array_among_the_fields_is_one_parameter_for_each_element():
+    found = translated(f"{STRUCTS} void f(Tensor* y) {{ add<<<y->shape[1], 64>>>(y->data, y->data, y->shape[0]); }}")
+    assert "def f(y_rank, y_shape_0, y_shape_1, y_data):" in found
+    assert "add[(y_shape_1,)](y_data, y_data, y_shape_0," in found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y->size = 3; add<<<1, 64>>>(y->ptr, y->ptr, y->size);",
+        "add<<<1, 64>>>(y[1].ptr, y->ptr, y->size);",
+        "Array* other = y + 1; add<<<1, 64>>>(other->ptr, y->ptr, y->size);",
+    ],
+)
+def test_a_pointer_that_is_more_than_followed_is_refused(body):
+    with pytest.raises(Refusal, match=r"the member '(?:size|ptr)' is not known|no dtype for 'Array'"):
+        translated(f"{STRUCTS} void f(Array* y) {{ {body} }}")
