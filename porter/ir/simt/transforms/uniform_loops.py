@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from porter.ir.simt.analyses.divisibility import trailing_zeros
-from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents, ranges
+from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents, limits, ranges
 from porter.ir.simt.analyses.uniformity import uniformity
 from porter.ir.simt.analyses.uses import makers
 from porter.ir.simt.ops import Block, Function, Op, Value
 from porter.ir.simt.transforms.folding import constant
 from porter.ir.simt.transforms.rewriting import Replacement, rewritten
-from porter.ir.simt.types import Scalar
+from porter.ir.simt.types import Scalar, Type
 
 
 def with_uniform_loops(function: Function, block: Extents = ANY_BLOCK) -> Function:
@@ -44,7 +44,9 @@ class _Rule:
         if op.operands[0] not in varying or any(operand in varying for operand in op.operands[1:3]):
             return None
         begin = self._begin(op.operands[0])
-        return None if begin is None or not self._counts_up(op, begin) else _rewritten(op, begin)
+        if begin is None or not self._is_ahead(begin.varying, op.operands[0].type) or not self._counts_up(op, begin):
+            return None
+        return _rewritten(op, begin)
 
     def _counts_up(self, op: Op, begin: _Begin) -> bool:
         """Returns whether the step adds to the counter, and no thread wraps around before the others.
@@ -72,10 +74,16 @@ class _Rule:
             for one, other in (maker.operands, maker.operands[::-1]):
                 if one not in varying and self._is_positive(other):
                     return _Begin(one, other)
-        if maker is not None and maker.kind == "cast" and not self._is_positive(value):
+        if maker is not None and maker.kind == "cast" and _has_its_bits(maker):
             inner = self._begin(maker.operands[0])
-            return inner if _has_its_bits(maker) else None
+            if inner is not None and (inner.uniform is not None or not self._is_positive(value)):
+                return inner
         return _Begin(None, value) if self._is_positive(value) else None
+
+    def _is_ahead(self, value: Value, counter: Type) -> bool:
+        """Returns whether a value is not negative as a counter of that type either."""
+        found, held = self._ranges.get(value), limits(counter)
+        return found is not None and held is not None and 0 <= found[0] and found[1] <= held[1]
 
     def _is_positive(self, value: Value) -> bool:
         found = self._ranges.get(value)

@@ -339,6 +339,46 @@ for %first, %n, %1 {compare = "lt"} (%start: i32) {
     check(with_uniform_loops, COUNTING.replace("WHAT", "%tid"), after)
 
 
+UNSIGNED = """
+%tid = thread_index {axis = 0} : u32
+%tile = block_index {axis = 1} : u32
+%first = min %tile, %tile : u32
+%sum = add %first, %tid : u32
+%begin = cast %sum : i32
+%0 = constant {value = 32} : i32
+for %begin, %n, %0 {compare = "lt"} (%i: i32) {
+  %1 = load %x, %i : f32
+  store %x, %i, %1
+}
+"""
+
+
+def test_what_threads_agree_on_is_found_below_a_cast_that_cannot_be_negative():
+    # From 0 on the iterations in front of the tile would be empty ones: 125 to one in a row of 128,256.
+    after = """
+%tid = thread_index {axis = 0} : u32
+%tile = block_index {axis = 1} : u32
+%first = min %tile, %tile : u32
+%0 = constant {value = 32} : i32
+%1 = cast %first : i32
+%2 = cast %tid : i32
+for %1, %n, %0 {compare = "lt"} (%start: i32) {
+  %i = add %start, %2 : i32
+  %mask = lt %i, %n : bool
+  if %mask {
+    %3 = load %x, %i : f32
+    store %x, %i, %3
+  } {
+  }
+}
+"""
+    check(with_uniform_loops, UNSIGNED, after)
+
+
+def test_threads_that_wrap_around_to_begin_in_front_of_the_block_count_as_they_did():
+    leaves_alone(with_uniform_loops, UNSIGNED.replace("add %first, %tid", "sub %tid, %first"))
+
+
 def test_threads_that_begin_in_front_of_the_block_or_together_count_as_they_did():
     negative = COUNTING.replace("%begin = add %first, WHAT", "%own = neg %tid : i32\n%begin = add %first, %own")
     leaves_alone(with_uniform_loops, negative)
