@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -150,8 +150,7 @@ def formula_of(source: Source, target: Target, options: MigrateOptions, progress
     if not found:
         raise NotSchedulableError("it has no entry")
     entries = tuple(map(_entry, found))
-    of_all_types = tuple(typed for entry in entries for typed in (entry, *of_other_types(entry)))
-    formula = Formula(source, target, of_all_types)
+    formula = Formula(source, target, (*entries, *of_types_that_none_has(entries)))
     try:
         formula.port()
     except NotSchedulableError:  # a printer may not tell some types apart
@@ -212,6 +211,20 @@ def of_other_types(entry: Entry) -> Iterator[Entry]:
             seen.append(types)
             lifted = (program for program in entry.others if is_of(program, contract))
             yield Entry(contract, next(lifted, None) or program_of_types(entry.program, workload.dtypes))
+
+
+def of_types_that_none_has(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yields the entries for all other floats, each once: several contracts may be about one function."""
+    seen = set(map(_instance, entries))
+    for entry in entries:
+        for typed in of_other_types(entry):
+            if _instance(typed) not in seen:
+                seen.add(_instance(typed))
+                yield typed
+
+
+def _instance(entry: Entry) -> tuple[str, tuple[DType, ...]]:
+    return entry.contract.entry.name, tuple(tensor.dtype for tensor in entry.contract.tensors)
 
 
 class Sizes(dict[str, Fraction]):

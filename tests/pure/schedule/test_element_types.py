@@ -8,7 +8,7 @@ from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
 from porter.contract.dtype import DType
 from porter.evaluate.lift import of_other_precision
 from porter.evaluate.scheduled import Entry as Scheduled
-from porter.evaluate.scheduled import of_other_types
+from porter.evaluate.scheduled import of_other_types, of_types_that_none_has
 from porter.ir.tensor.expressions import Reduce
 from porter.ir.tensor.places import places
 from porter.ir.tensor.retyped import retyped
@@ -44,3 +44,18 @@ def test_there_is_an_entry_for_each_choice_of_floats_that_a_workload_has():
     (double,) = of_other_types(Scheduled(contract, program))
     assert [tensor.dtype for tensor in double.contract.tensors] == [DType.FLOAT64]
     assert double.program == retyped(program, {"x": DType.FLOAT64})
+
+
+def test_contracts_of_one_function_have_an_entry_for_each_choice_of_floats_together():
+    program = ALL["softmax"]
+    workload = Workload("odd", {"rows": 3, "columns": 5}, 1)
+    every = [replace(workload, name=d.value, dtypes={"x": d}) for d in (DType.FLOAT64, DType.FLOAT16)]
+
+    def scheduled(dtype):
+        x = TensorArg("x", Role.IN, dtype, ("rows", "columns"))
+        entry = Entry(EntryKind.TORCH, "forward")
+        contract = Contract("softmax", "activation", entry, (x,), ("rows", "columns"), (), (workload, *every), {})
+        return Scheduled(contract, retyped(program, {"x": dtype}))
+
+    added = of_types_that_none_has((scheduled(DType.FLOAT32), scheduled(DType.FLOAT16)))
+    assert [[tensor.dtype for tensor in one.contract.tensors] for one in added] == [[DType.FLOAT64]]

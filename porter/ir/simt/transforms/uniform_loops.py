@@ -83,7 +83,7 @@ class _Rule:
     def _is_ahead(self, value: Value, counter: Type) -> bool:
         """Returns whether a value is not negative as a counter of that type either."""
         found, held = self._ranges.get(value), limits(counter)
-        return found is not None and held is not None and 0 <= found[0] and found[1] <= held[1]
+        return found is not None and held is not None and found[0] >= 0 and found[1] <= held[1]
 
     def _is_positive(self, value: Value) -> bool:
         found = self._ranges.get(value)
