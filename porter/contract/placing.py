@@ -18,7 +18,7 @@ _FLAGS = ("0", "1")
 _MOST_CHOICES = 4
 _MOST_SYMBOLS = 3
 _VECTOR_BYTES = 16
-_MOST_LIMITED = 6
+_MOST_LIMITED, _LEAST_ARRAY = 6, 2
 _ARRAY_END = re.compile(r"\bindex \d+ of an array of type '[^'\[]*\[(\d+)\]")
 _TILES = ("{} % 32 == 0", "{} % 64 == 0")
 _LEAST = (2, 4, 8, 32, 64, 256)
@@ -83,9 +83,9 @@ def tiles(contract: Contract) -> Iterator[tuple[str, ...]]:
 def array_limits(contract: Contract, trouble: str) -> Iterator[tuple[str, ...]]:
     """Yields that one of the sizes is what an array of constant extent has at most, where its end was the `trouble`.
 
-    Nothing for an array of one element: a size that is always 1 would leave next to nothing to compare.
+    Nothing for an array of one or two elements: a size that hardly changes leaves next to nothing to compare.
     """
-    if (told := _ARRAY_END.search(trouble)) is not None and int(told[1]) > 1:
+    if (told := _ARRAY_END.search(trouble)) is not None and int(told[1]) > _LEAST_ARRAY:
         yield from ((f"{symbol} <= {told[1]}",) for symbol in contract.symbols[::-1][:_MOST_LIMITED])
 
 
