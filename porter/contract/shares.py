@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from porter.contract.body import substitute, walk
 from porter.contract.contract import Contract
-from porter.contract.expressions import evaluate, free_names, holds, names_in, render
+from porter.contract.expressions import evaluate, free_names, function_name, holds, names_in, render
 from porter.contract.pointers import is_integer
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, Member, Name, Node, Number
@@ -85,8 +85,14 @@ def evenly(found: Iterable[Share], symbols: frozenset[str]) -> Iterator[str]:
             continue
         divisor = free_names(share.divisor)
         whole = share.whole.name if isinstance(share.whole, Name) else ""
-        if whole in symbols - divisor and divisor and divisor <= symbols:
+        if whole in symbols - divisor and divisor and divisor <= symbols and _is_computed(share.divisor):
             yield render(Binary("==", Binary("%", share.whole, share.divisor), Number(0)))
+
+
+def _is_computed(node: Node) -> bool:
+    """Returns whether contracts know every function that an expression calls."""
+    calls = (part.callee for part in walk(node) if isinstance(part, Call))
+    return all(isinstance(callee, Name) and function_name(callee.name) for callee in calls)
 
 
 def shared_evenly(contract: Contract, sizes: Mapping[str, int]) -> bool:

@@ -87,3 +87,8 @@ def test_sizes_that_have_to_be_multiples_are_several_times_their_divisor():
     contract = contract.__class__(**{**contract.__dict__, "conditions": contract.shares})
     sizes = choose_sizes(contract, {}, {"n": 11, "c": 13, "groups": 5})
     assert sizes == {"n": 11, "c": 15, "groups": 5}
+
+
+def test_what_a_function_of_the_source_divides_by_is_no_condition():
+    host = "int parts(int c);\n" + BY_HOST.replace("c / groups", "c / parts(groups)")
+    assert not any("parts" in share for share in drafted("y[i] = x[i] * channels;", host).shares)
