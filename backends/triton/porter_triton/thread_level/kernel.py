@@ -34,6 +34,7 @@ from porter.ir.simt.transforms.reductions import with_reductions
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
+from porter.ir.simt.transforms.unswitching import unswitched
 from porter.ir.simt.transforms.vector_rows import with_vector_rows
 from porter.ir.simt.types import Pointer, Scalar
 from porter.syntax.unit import FunctionTree, Unit
@@ -100,7 +101,7 @@ def prepared(function: Function, launch: LaunchInfo) -> Function:
     found = folded(with_vector_rows(with_null_tests_first(with_joined_stores(found))))
     found = with_invariant_loads_ahead(with_counted_loops(found))
     found = without_repetition(without_exits_at_bounds(found, extents))
-    found = with_bounded_loops(with_uniform_loops(found, extents))
+    found = unswitched(with_bounded_loops(with_uniform_loops(found, extents)))
     found = with_joined_branches(with_conditions_within(with_uniform_conditions(found)))
     found = with_loads_ahead(without_repetition(with_masked_sums(found)))
     return without_repetition(folded(found))

@@ -24,6 +24,7 @@ from porter.ir.simt.transforms.range_folding import folded_by_ranges
 from porter.ir.simt.transforms.uniform_conditions import with_uniform_conditions
 from porter.ir.simt.transforms.uniform_loops import with_uniform_loops
 from porter.ir.simt.transforms.unrolling import unrolled
+from porter.ir.simt.transforms.unswitching import unswitched
 from porter.ir.simt.transforms.vector_rows import with_vector_rows
 from porter.ir.simt.verify import verify
 from tests.pure.ir.simt.random_programs import function
@@ -31,10 +32,10 @@ from tests.pure.ir.simt.test_builder import PACKED, built, run
 from tests.pure.ir.simt.test_interpret import by_interpreter, inputs, told_apart
 
 HEAD = "kernel k(%x: ptr<f32, global> = 0, %n: i32 = 1, %p: ptr<u8, global> = 2) {\n"
-PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, with_uniform_conditions,
-          folded_by_ranges, with_counted_loops, with_bounded_loops, with_conditions_within, with_joined_branches,
-          with_masked_sums, with_loads_ahead, with_null_tests_first, with_vector_rows, with_invariant_loads_ahead,
-          without_exits_at_bounds)  # fmt: skip
+PASSES = (folded, without_repetition, unrolled, arrays_as_values, with_uniform_loops, unswitched,
+          with_uniform_conditions, folded_by_ranges, with_counted_loops, with_bounded_loops, with_conditions_within,
+          with_joined_branches, with_masked_sums, with_loads_ahead, with_null_tests_first, with_vector_rows,
+          with_invariant_loads_ahead, without_exits_at_bounds)  # fmt: skip
 
 
 def body(text: str) -> str:
@@ -337,6 +338,58 @@ for %first, %n, %1 {compare = "lt"} (%start: i32) {
 }
 """
     check(with_uniform_loops, COUNTING.replace("WHAT", "%tid"), after)
+
+
+ASKING = """
+%tid = thread_index {axis = 0} : u32
+%own = cast %tid : i32
+%0 = constant {value = 0} : i32
+%1 = constant {value = 32} : i32
+%2 = constant {value = 7} : i32
+for %0, %n, %1 {compare = "lt"} (%i: i32) {
+  %at = add %i, %own : i32
+  %3 = load %x, %at : f32
+  %many = gt ASKED, %2 : bool
+  %value = if %many : f32 {
+    %4 = add %3, %3 : f32
+    yield %4
+  } {
+    yield %3
+  }
+  store %x, %at, %value
+}
+"""
+
+
+def test_a_question_with_one_answer_in_all_iterations_is_asked_before_the_loop():
+    after = """
+%tid = thread_index {axis = 0} : u32
+%own = cast %tid : i32
+%0 = constant {value = 0} : i32
+%1 = constant {value = 32} : i32
+%2 = constant {value = 7} : i32
+%many = gt %n, %2 : bool
+if %many {
+  for %0, %n, %1 {compare = "lt"} (%i: i32) {
+    %at = add %i, %own : i32
+    %3 = load %x, %at : f32
+    %4 = add %3, %3 : f32
+    store %x, %at, %4
+  }
+} {
+  for %0, %n, %1 {compare = "lt"} (%i.1: i32) {
+    %at.1 = add %i.1, %own : i32
+    %5 = load %x, %at.1 : f32
+    store %x, %at.1, %5
+  }
+}
+"""
+    check(unswitched, ASKING.replace("ASKED", "%n"), after)
+
+
+@pytest.mark.parametrize("asked", ["%own", "%i"])
+def test_a_question_whose_answer_differs_between_threads_or_iterations_stays(asked):
+    leaves_alone(unswitched, ASKING.replace("ASKED", asked))
 
 
 UNSIGNED = """
