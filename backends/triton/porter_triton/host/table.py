@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from porter_triton.host.codes import ATOM, COMPARE, PRODUCT, Code, Kind
+from porter_triton.host.codes import ATOM, COMPARE, PRODUCT, SUM, Code, Kind
+
+_OPERATORS = ((" is not ", COMPARE), (" < ", COMPARE), (" - ", SUM), (" / ", PRODUCT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,17 @@ class Rule:
         for i, argument in enumerate(arguments, 1):
             text = text.replace(f"{{{i}}}", argument.text)
         kind = Kind(self.gives) if self.gives != "same" else _widest(arguments)
-        binds = COMPARE if " is not " in self.text or " < " in self.text else PRODUCT if " / " in self.text else ATOM
-        return Code(text, kind, binds, ctype=arguments[0].ctype if self.gives == "same" and arguments else None)
+        return Code(text, kind, self._binds, ctype=arguments[0].ctype if self.gives == "same" and arguments else None)
+
+    @property
+    def _binds(self) -> int:
+        """Returns how tightly the operator binds that is outside of all brackets."""
+        outside, depth = "", 0
+        for letter in self.text:
+            depth += (letter in "([") - (letter in ")]")
+            outside += "" if depth else letter
+        found = (level for operator, level in _OPERATORS if operator in outside)
+        return next(found, ATOM)
 
 
 @dataclass(frozen=True)
