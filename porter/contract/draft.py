@@ -40,7 +40,7 @@ from porter.contract.launch import launch_shape, leaves_blocks_out, own_launch, 
 from porter.contract.launch_parameters import LaunchParameters
 from porter.contract.number_lists import elements
 from porter.contract.optional import is_optional
-from porter.contract.passing import behind_void, taken_for
+from porter.contract.passing import behind_void, handles_of, taken_for
 from porter.contract.pitches import in_elements
 from porter.contract.planes import of_planes, planes, taken_apart
 from porter.contract.pointers import is_buffer
@@ -253,6 +253,8 @@ class _Drafter:
         type_ = self.usage.types.of(param, self.function, self.template)
         if type_.pointers and self._is_of_streams(named, type_):
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
+        if type_.pointers == 1 and any(map(is_stream, handles_of(self.usage, self.function, named.name))):
+            return TensorArg(named.name, Role.IN, DType.UINT8, ("1",), Values.NULL)
         if is_buffer(type_):
             return self._tensor(replace(named, type=type_))
         found = scalar(self.usage, self.function, named, self.template, self.guessed)

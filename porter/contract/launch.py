@@ -104,8 +104,8 @@ def _expressed(scope: Scope, kernel: Function, launch: Launch, node: Node, symbo
 
 def _shared_bytes(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> str:
     """Returns the dynamic shared memory of a launch, a guess where nothing says it."""
-    shared = any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
-    return (_own_shared_bytes(usage, kernel, symbols) or GUESSED_SHARED_BYTES) if shared else "0"
+    own = has_dynamic_memory(usage, kernel)
+    return (_own_shared_bytes(usage, kernel, symbols) or GUESSED_SHARED_BYTES) if own else "0"
 
 
 def leaves_blocks_out(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> bool:
@@ -132,6 +132,17 @@ def coordinates(usage: Usage, kernel: Function) -> frozenset[str]:
     """Returns the built-in coordinates that `kernel` and the device functions it calls ask for."""
     texts = (written(usage.body(f).words) for f in _reached(usage, kernel))
     return frozenset(f"{m.group(1)}.{m.group(2)}" for text in texts for m in _COORDINATES.finditer(text))
+
+
+def asks_for_whole(usage: Usage, kernel: Function, word: str) -> bool:
+    """Returns whether code uses coordinates without saying of which axis: `const dim3 at = threadIdx;`."""
+    bare = re.compile(rf"\b{word}\b(?!\s*\.)")
+    return any(bare.search(written(usage.body(f).words)) for f in _reached(usage, kernel))
+
+
+def has_dynamic_memory(usage: Usage, kernel: Function) -> bool:
+    """Returns whether `kernel`, or what it calls, has shared memory whose size its launch gives."""
+    return any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
 
 
 def _reached(usage: Usage, kernel: Function) -> frozenset[Function]:

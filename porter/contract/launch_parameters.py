@@ -1,4 +1,4 @@
-"""Drafts the parameters of host functions that are extents of a launch: `dim3`, and numbers that a grid takes directly.
+"""Drafts the parameters of host functions that are extents of a launch: `dim3`, and numbers that it takes directly.
 
 They get what the launch of a bare kernel gets (`launch.py`), in terms of the host function's arguments.
 """
@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 from porter.contract.body import quietly, rebuild, substitute, walk
 from porter.contract.contract import Argument, ScalarArg
 from porter.contract.expressions import children, render
-from porter.contract.launch import Block, coordinates, fresh_symbol, launch_shape
+from porter.contract.launch import (
+    Block,
+    asks_for_whole,
+    coordinates,
+    fresh_symbol,
+    has_dynamic_memory,
+    launch_shape,
+)
 from porter.contract.passing import passed_on
 from porter.contract.records import COMPONENTS, EXTENTS, symbol
 from porter.contract.scalars import dimensions, launches_in
@@ -48,6 +55,7 @@ class LaunchParameters:
         self._places: dict[str, _Place] = {}
         for name, place in self._found(of_type):
             self._places.setdefault(name, place)
+        self._unused_bytes = frozenset(self._without_use())
         self.triples = tuple(n for n in of_type if any(self._places.get(f"{n}.{axis}") for axis in _AXES))
 
     def given(
@@ -59,12 +67,18 @@ class LaunchParameters:
         kept, found = [s for s in symbols if s not in own], list[Argument]()
         for argument in arguments:
             place = self._places.get(argument.name)
-            if not isinstance(argument, ScalarArg) or place is None:
+            if isinstance(argument, ScalarArg) and argument.name in self._unused_bytes:
+                found.append(replace(argument, value="0", choices=()))
+                kept = [symbol for symbol in kept if symbol != argument.value]
+            elif not isinstance(argument, ScalarArg) or place is None:
                 found.append(argument)
             elif self._is_of_triple(argument.name):
                 value, fresh = self._extent(place, values)
                 found.append(replace(argument, value=value))
                 kept += fresh
+            elif self._is_idle(place):
+                found.append(replace(argument, value="1", choices=()))
+                kept = [symbol for symbol in kept if symbol != argument.value]
             elif argument.value in kept and (value := self._blocks(argument.name, place, values)):
                 found.append(replace(argument, value=value))
                 kept.remove(argument.value)
@@ -84,6 +98,14 @@ class LaunchParameters:
                     for axis, name in _taken(dimensions(scope, text), names, triples):
                         yield name, _Place(axis, is_grid, launch, inside, names)
 
+    def _without_use(self) -> Iterator[str]:
+        """Yields the arguments that say how much dynamic shared memory kernels get that have none."""
+        for inside, names in self._reached():
+            for launch in launches_in(self._usage, inside):
+                kernel, given = self._kernel(launch), launch.shared_bytes
+                if kernel is not None and given is not None and not has_dynamic_memory(self._usage, kernel):
+                    yield from (outer for inner, outer in names.items() if inner == given.text)
+
     def _reached(self) -> Iterator[tuple[Function, Mapping[str, str]]]:
         """Yields the functions that the parameters are handed to, each with the names that they have there."""
         found: dict[Function, dict[str, str]] = {}
@@ -91,6 +113,14 @@ class LaunchParameters:
             for inside, alias in passed_on(self._usage, self._function, param.name):
                 found.setdefault(inside, {}).setdefault(alias, param.name)
         yield from found.items()
+
+    def _is_idle(self, place: _Place) -> bool:
+        """Returns whether a kernel never asks where it is along an axis: more than one there does its work again."""
+        kernel, axis = self._kernel(place.launch), _AXES[place.axis]
+        words = ("blockIdx", "gridDim") if place.is_grid else ("threadIdx", "blockDim")
+        if kernel is None or any(asks_for_whole(self._usage, kernel, word) for word in words):
+            return False
+        return coordinates(self._usage, kernel).isdisjoint(f"{word}.{axis}" for word in words)
 
     def _extent(self, place: _Place, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
         """Returns an extent of a `dim3`, and the symbol of its own where nothing says what it covers."""

@@ -63,3 +63,10 @@ def taken_for(usage: Usage, function: Function, name: str) -> Iterator[str]:
         cast = rf"(?:\(|_cast<)(?:const )?([\w:]+)(?: const)? ?\*(?: ?__restrict__)?(?:\)|>\(){re.escape(alias)}\b"
         bases = (kind.base, *re.findall(cast, written(usage.body(inner).words)))
         yield from (usage.named_type(base) for base in bases if base != "void")
+
+
+def handles_of(usage: Usage, function: Function, name: str) -> Iterator[str]:
+    """Yields the types that are no pointers by their text and that a `void*` is cast to: `(cudaStream_t)stream`."""
+    for inner, alias in passed_on(usage, function, name):
+        cast = rf"(?:\(|_cast<)([\w:]+)(?:\)|>\(){re.escape(alias)}\b"
+        yield from map(usage.named_type, re.findall(cast, written(usage.body(inner).words)))

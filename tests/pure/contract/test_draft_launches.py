@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import EntryKind, Role, ScalarArg
+from porter.contract.contract import EntryKind, Role, ScalarArg, Values
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
 from porter.contract.questions import few_blocks_question, guessed_launch, unknown_extents
@@ -234,6 +234,38 @@ def test_a_number_of_blocks_that_kernels_ask_for_is_a_size():
         }
         void f(int blocks, float* y, const float* x, int n) { k<<<blocks, 64>>>(y, x, n); }""")
     assert contract.symbols == ("blocks", "n")
+
+
+EVERY = """
+KERNEL
+int launch_it(float* y, const float* x, int n, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+              unsigned bz, unsigned bytes, void* queue) {
+    dim3 grid(gx, gy, gz);
+    dim3 block(bx, by, bz);
+    k<<<grid, block, bytes, (cudaStream_t)queue>>>(y, x, n);
+    return cudaGetLastError();
+}"""
+ALONG_X = (
+    "__global__ void k(float* y, const float* x, int n) { MEMORY int i = blockIdx.x * blockDim.x + threadIdx.x; AT }"
+)
+
+
+@pytest.mark.parametrize(
+    ("memory", "at", "ones", "bytes_"),
+    [
+        ("", "if (i < n) y[i] = x[i];", ["gy", "gz", "by", "bz"], "0"),
+        ("extern __shared__ float m[];", "m[0] = i; if (i < n) y[i] = x[i];", ["gy", "gz", "by", "bz"], None),
+        ("", "if (i < n && threadIdx.y == 0) y[i] = x[i];", ["gy", "gz", "bz"], "0"),
+        ("const dim3 t(threadIdx);", "if (i < n && t.z == 0) y[i] = x[i];", ["gy", "gz"], "0"),
+    ],
+)
+def test_a_launcher_is_given_one_of_what_its_kernel_never_asks_for(memory, at, ones, bytes_):
+    kernel = ALONG_X.replace("MEMORY", memory).replace("AT", at)
+    (contract,) = drafted(EVERY.replace("KERNEL", kernel))
+    given = {a.name: a.value for a in contract.arguments if isinstance(a, ScalarArg)}
+    assert [name for name in ("gx", "gy", "gz", "bx", "by", "bz") if given[name] == "1"] == ones
+    assert (given["bytes"] == "0") == (bytes_ == "0")
+    assert {tensor.name for tensor in contract.tensors if tensor.values is Values.NULL} == {"queue"}
 
 
 @pytest.mark.parametrize(("many", "grid"), [("64 * 1024", "cdiv(65536, 256)"), ("32 * 1024 * 1024", "rows")])
