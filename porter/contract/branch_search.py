@@ -21,6 +21,7 @@ from porter.contract.trials import SLOW_S, Trials, endless, troubled
 from porter.contract.validate import satisfies
 from porter.contract.workloads import MAX_ELEMENTS
 from porter.simt.job import Run
+from porter.source.arithmetic_types import Kind, arithmetic
 
 _MOST_RUNS, _MOST_COMBINED, _MOST_FOUND = 60, 24, 8
 _SEED = 20_018
@@ -117,7 +118,7 @@ def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterat
         yield _of(contract, Workload(contents.value, sizes, _SEED, distribution=contents))
     for name, types in _types(contract):
         yield _of(contract, Workload(name, sizes, _SEED, dtypes=types))
-    for name, value in _numbers(contract):
+    for name, value in other_numbers(contract):
         yield _of(contract, Workload(f"{name} = {value}", sizes, _SEED, scalars={name: value}))
     for other in _sizes(contract, fixed, covered):
         changed = ", ".join(f"{s} = {n}" for s, n in other.items() if n != contract.workloads[0].sizes[s])
@@ -193,14 +194,21 @@ def _is_plain(tensor: TensorArg) -> bool:
     return not (tensor.elements or tensor.bound)
 
 
-def _numbers(contract: Contract) -> Iterator[tuple[str, int]]:
+def other_numbers(contract: Contract) -> Iterator[tuple[str, int]]:
     """Yields other values of whole numbers that are not sizes."""
     known = {(name, value) for w in contract.workloads for name, value in w.scalars.items()}
     for argument in contract.arguments:
         if isinstance(argument, ScalarArg) and re.fullmatch(r"-?\d+", argument.value):
             own = int(argument.value)
             wanted = (0, 1) if argument.type == "bool" else (*_NUMBERS, own + 1)
-            yield from ((argument.name, n) for n in wanted if n != own and (argument.name, n) not in known)
+            held = [n for n in wanted if n >= 0 or not _is_unsigned(argument.type)]
+            yield from ((argument.name, n) for n in held if n != own and (argument.name, n) not in known)
+
+
+def _is_unsigned(type_: str) -> bool:
+    """Returns whether a type has no negative numbers: for CUDA -1 is its largest one, and a caller passes none."""
+    number = arithmetic(type_)
+    return number is not None and number.kind is Kind.UNSIGNED
 
 
 def _sizes(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[dict[str, int]]:

@@ -1,8 +1,20 @@
 """Workloads that are looked for where a side of a branch was not taken: other element types, of indices as well."""
 
+import pytest
+
 from porter.branch_coverage import LAUNCHED, BranchCoverage, Side
-from porter.contract.branch_search import branch_workloads
-from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.branch_search import branch_workloads, other_numbers
+from porter.contract.contract import (
+    Contract,
+    Distribution,
+    Entry,
+    EntryKind,
+    Role,
+    ScalarArg,
+    TensorArg,
+    Values,
+    Workload,
+)
 from porter.contract.dtype import DType
 from porter.simt.job import LaunchRecord, Run
 
@@ -100,6 +112,14 @@ def test_an_original_that_breaks_at_such_indices_is_not_asked_about_them():
     entry = Entry(EntryKind.TORCH, "op")
     contract = Contract("op", "other", entry, (IDS, TABLE), tuple(SIZES), (), (Workload("tiny", SIZES, 1),), {})
     assert branch_workloads(contract, Broken(), {}) == ()
+
+
+@pytest.mark.parametrize(("type_", "tried"), [("int", [0, 1, -1, 2, 9]), ("unsigned int", [0, 1, 2, 9])])
+def test_a_number_without_a_sign_is_not_tried_below_zero(type_, tried):
+    arguments = (TABLE, ScalarArg("threads", type_, "8"))
+    entry = Entry(EntryKind.TORCH, "op")
+    contract = Contract("op", "other", entry, arguments, tuple(SIZES), (), (Workload("tiny", SIZES, 1),), {})
+    assert list(other_numbers(contract)) == [("threads", number) for number in tried]
 
 
 def test_sizes_at_least_as_large_as_those_that_took_long_are_not_tried():

@@ -88,7 +88,7 @@ def test_a_port_from_a_formula_gets_the_best_of_its_schedules(tmp_path):
     found = NamedSource(source, Path())
     (made,) = attempt(found, wish, Destination(tmp_path / "out", False), installed_software(), lambda _: None)
     assert made.unsearched is None
-    assert (made.migration.outcome.label, made.improved.evaluations) == ("verified", 1 + 4)
+    assert (made.migration.outcome.label, made.improved.evaluations) == ("verified", 1 + 2)
     asked = [line["proposer"] for line in without_clock(made.improved.folder) if line["event"] == "proposed"]
     assert set(asked[1:]) == {"formula"}
     assert "# flat, tiles of" in (tmp_path / "out" / "scale_triton.py").read_text()

@@ -887,6 +887,7 @@
 #define hcrand_log_normal curand_log_normal
 #define hcrand_normal curand_normal
 #define hcrand_normal2 curand_normal2
+#define hcrand_normal2_double curand_normal2_double
 #define hcrand_normal4 curand_normal4
 #define hcrand_normal_double curand_normal_double
 #define hcrand_poisson curand_poisson
@@ -1372,6 +1373,7 @@
 #define mcrand_log_normal curand_log_normal
 #define mcrand_normal curand_normal
 #define mcrand_normal2 curand_normal2
+#define mcrand_normal2_double curand_normal2_double
 #define mcrand_normal4 curand_normal4
 #define mcrand_normal_double curand_normal_double
 #define mcrand_poisson curand_poisson
