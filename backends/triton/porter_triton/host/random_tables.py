@@ -7,7 +7,7 @@ from porter_triton.host.scope import Context
 _XORWOW = '''\
 @functools.cache
 def xorwow_powers(device):
-    """What 1, 2, 4, ... steps of cuRAND's XORWOW make of each four bits of its five words."""
+    """Computes what 1, 2, 4, ... steps of cuRAND's XORWOW make of each four bits of its five words."""
     step, digits = [], []
     for bit in range(160):
         first, last = (1 << bit) & 0xFFFFFFFF, 1 << bit >> 128

@@ -98,7 +98,7 @@ def test_philox_gives_the_numbers_that_its_authors_published():
 
 
 def powers():
-    """What 1, 2, 4, ... steps of XORWOW make of each four bits of its five words, by stepping and squaring."""
+    """Computes what 1, 2, 4, ... steps of XORWOW make of each four bits of its five words, by stepping and squaring."""
 
     def after(rows, bits):
         return functools.reduce(operator.xor, (row for k, row in enumerate(rows) if bits >> k & 1), 0)
