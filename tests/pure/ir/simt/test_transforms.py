@@ -489,14 +489,15 @@ def computed():
 
 @pytest.mark.parametrize("transform", PASSES)
 def test_random_functions_compute_the_same_after_each_pass(transform, computed):
-    fewer = 0
+    changed = 0
     for seed, expected in enumerate(computed):
         before = function(seed)
         made = transform(before)
         verify(made)
-        assert told_apart(by_interpreter(made, inputs(seed), seed), expected) == [], seed
-        fewer += printed(made) != printed(before)
-    assert fewer > 0
+        if printed(made) != printed(before):
+            assert told_apart(by_interpreter(made, inputs(seed), seed), expected) == [], seed
+            changed += 1
+    assert changed > 0
 
 
 def test_a_loop_that_goes_on_while_a_variable_says_so_stays():
