@@ -45,12 +45,13 @@ from porter.contract.relations import agreements, relations
 from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
 from porter.contract.shares import shared_evenly
-from porter.contract.trials import SLOW_S, Trials, endless, starts, too_small
+from porter.contract.trials import MOST_ELEMENTS, SLOW_S, SOME_ELEMENTS, Trials, endless, starts, too_small
 from porter.contract.validate import satisfies
 from porter.contract.workloads import with_workloads
 from porter.simt.job import Execute, FaultKind, Run
 
 _ATTEMPTS = 3
+_SMALLEST = 2  # the last step of sizes that a probe is made at
 _MOST_RUNS = 40  # until one reading of a draft is given up
 
 
@@ -310,13 +311,17 @@ class _Confirmer:
         return whole if counts else found
 
     def _probe(self, contract: Contract, attempt: int) -> Probe | None:
-        """Makes a run that touches nothing beyond its allocations, at the wanted sizes or, if slow, smaller ones."""
+        """Makes a run that touches nothing beyond its allocations, at the wanted sizes or smaller ones.
+
+        These are taken where a run is slow, or would need a tensor of millions of elements, as where two sizes are
+        multiplied: to make, hand over and read it takes a second, a run at smaller sizes some milliseconds.
+        """
         bounds = frozenset(contract.symbols) - set(self.contract.symbols)
-        for smaller in (1, 2) if self.takes_long else (0, 1, 2):
+        for smaller in (1, _SMALLEST) if self.takes_long else (0, 1, _SMALLEST):
             sizes = probe_sizes(contract, bounds, self.fixed, attempt, smaller)
             if sizes is None:
                 return None
-            run = self.trials.roomy(contract, sizes)
+            run = self.trials.roomy(contract, sizes, most=MOST_ELEMENTS if smaller == _SMALLEST else SOME_ELEMENTS)
             self.takes_long |= run.seconds > SLOW_S or _is_squared(contract, sizes, run)
             if starts(run) and not too_small(contract, run):
                 return Probe(sizes, run)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from porter.contract.access import Use
 from porter.contract.asked import check_sizes, sizes_in
@@ -68,6 +69,7 @@ from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Node
 from porter.contract.tensors import Extents, tensor_facts
 from porter.contract.usage import Usage
+from porter.contract.whole_blocks import grid_extents, whole_blocks
 from porter.contract.workloads import with_workloads
 from porter.source.program import CType, Function, Param, Program
 from porter.source.text import Source
@@ -211,13 +213,15 @@ class _Drafter:
         )
 
     def _shares(self) -> Iterator[str]:
-        """Returns the conditions by which sizes that code divides by others come out even."""
+        """Returns the conditions by which sizes that code divides by others, or into blocks, come out even."""
         found = shares(self.usage, self.function)
         told = (
             replace(share, whole=self._expressed(share.whole), divisor=self._expressed(share.divisor))
             for share in found
         )
-        return evenly(told, frozenset(self.symbols))
+        grids = (self._expressed(extent) for extent in grid_extents(self.usage, self.function))
+        symbols = frozenset(self.symbols)
+        return chain(evenly(told, symbols), whole_blocks(grids, symbols))
 
     def _instance(self, arguments: tuple[Argument, ...]) -> Instance:
         """Returns the entry with the type that dispatching macros give its first tensor of floats."""

@@ -163,9 +163,10 @@ def probe_sizes(
         for i, s in enumerate(plain)
     }
     units = {s: int(unit) for text in contract.conditions for s, unit in _MULTIPLE_OF.findall(text)}
+    several = max(len(_MULTIPLES) - smaller - (len(units) >= _FEW), _FEW)  # three large multiples are much work
     for i, s in enumerate(plain):
         if targets[s] < _FEW * units.get(s, 0):
-            targets[s] = units[s] * _MULTIPLES[(i + attempt) % (len(_MULTIPLES) - smaller)]
+            targets[s] = units[s] * _MULTIPLES[(i + attempt) % several]
     targets = with_shares(contract, targets, attempt)
     targets |= {s: _BOUND_PRIMES[(attempt + i) % 3] for i, s in enumerate(s for s in symbols if s in bounds)}
     return choose_sizes(unshaped(contract), fixed, targets, filling=True)

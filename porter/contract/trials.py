@@ -16,7 +16,8 @@ from porter.contract.selections import Selection, selected, selections
 from porter.contract.workloads import LARGE_SCALE, SMALL_SCALE
 from porter.simt.job import Execute, FaultKind, Job, Run, Schedule, Touched
 
-_MOST_ELEMENTS = 1 << 22
+MOST_ELEMENTS = 1 << 22
+SOME_ELEMENTS = 1 << 19  # up to which a tensor takes no time
 _GROWTH = 8
 _BEFORE = re.compile(r"at byte -\d")
 _SCALES = (1.0, SMALL_SCALE)  # an extreme shows garbage, as a float 0.01, beside small values only
@@ -168,8 +169,8 @@ class Trials:
         """Returns how long the last exact run at these sizes took; 0 where there was none."""
         return self._seconds.get((*sizes.items(),), 0.0)
 
-    def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
-        """Makes a probe whose allocations grow until it touches nothing beyond them, or too much, or takes long.
+    def roomy(self, contract: Contract, sizes: Mapping[str, int], most: int = MOST_ELEMENTS) -> Run:
+        """Makes a probe whose allocations grow to `most` elements, until it touches nothing beyond them or takes long.
 
         They keep the size at which it did not; where growing was in vain they are as before, and after a few such
         probes they grow no more: each of the largest has tens of megabytes to be made, written and read.
@@ -177,12 +178,12 @@ class Trials:
         run, first = self.probe(contract, sizes), self.grown
         while self._may_grow(run) and (short := too_small(contract, run)):
             more = {name: self.grown.get(name, PROBE_ELEMENTS) * _GROWTH for name in short}
-            if max(more.values()) > _MOST_ELEMENTS:
+            if max(more.values()) > most:
                 break
             self.grown = {**self.grown, **more}
             run = self.probe(contract, sizes)
         if self.grown != first and too_small(contract, run):
-            self.grown, self._grown_in_vain = first, self._grown_in_vain + 1
+            self.grown, self._grown_in_vain = first, self._grown_in_vain + (most == MOST_ELEMENTS)
         return run
 
     def _may_grow(self, run: Run) -> bool:

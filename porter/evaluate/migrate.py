@@ -15,7 +15,7 @@ from porter.errors import PorterError
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.entries import Entries
-from porter.evaluate.following import instead_of, lesser, without_formula
+from porter.evaluate.following import instead_of, lesser, seconds_beside, without_formula
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
 from porter.evaluate.original import read_original
@@ -100,9 +100,9 @@ def _better(
     """Returns the port from the formula, or else `port`, which follows the kernels, with the reason.
 
     The formula's port has to be verified, and compared wherever `port` is. It is tried in the time that the other one
-    left.
+    left, and beside a verified one not much longer than that took.
     """
-    because, allowed_s = without_formula(followed), _PART_FOR_FORMULA * options.deadline.left_s
+    because, allowed_s = without_formula(followed), _allowed_s(followed, options)
     if not because and allowed_s < LEAST_S:
         because = "nothing of the limit was left for the port from its formula (--limit)"
     if because:
@@ -122,8 +122,16 @@ def _better(
         late = span.passed
     if late:
         end_calls()
-        because = f"the port from its formula was not proven in the {allowed_s:.0f} s that the limit left (--limit)"
+        asked = "--limit" if options.follow is Follow.FORMULA else "--follow formula, --limit"
+        because = f"the port from its formula was not proven in the {allowed_s:.0f} s that it had ({asked})"
     return _following_kernels(followed, because), port
+
+
+def _allowed_s(followed: Migration, options: MigrateOptions) -> float:
+    """Returns how long the port from the formula may take."""
+    left_s = _PART_FOR_FORMULA * options.deadline.left_s
+    is_asked_for = options.follow is Follow.FORMULA or options.deadline.limit_s is None
+    return left_s if is_asked_for else seconds_beside(followed, left_s)
 
 
 def _following_kernels(followed: Migration, because: str) -> Migration:
