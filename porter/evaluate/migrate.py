@@ -122,8 +122,8 @@ def _better(
         late = span.passed
     if late:
         end_calls()
-        asked = "--limit" if options.follow is Follow.FORMULA else "--follow formula, --limit"
-        because = f"the port from its formula was not proven in the {allowed_s:.0f} s that it had ({asked})"
+        advice = "--limit" if options.follow is Follow.FORMULA else "--follow formula, --limit"
+        because = f"the port from its formula was not proven in the {allowed_s:.0f} s that it had ({advice})"
     return _following_kernels(followed, because), port
 
 
