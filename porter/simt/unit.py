@@ -16,7 +16,7 @@ from porter.branch_coverage import Side
 from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.branch_edits import BranchMarks
-from porter.simt.compiler import RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
+from porter.simt.compiler import RUNTIME, Compiler, Diagnostics, call, language_flags, quick_linker, uses_torch
 from porter.simt.conversions import CONVERTING, with_conversions
 from porter.simt.device_calls import foreign
 from porter.simt.device_variables import GUARDING, with_guards, with_variables
@@ -304,6 +304,8 @@ class Unit:
                 os.utime(path, (0, 0))
 
     def _link(self, folder: Path) -> Diagnostics:
+        if (quick := quick_linker()) and (done := self._linked(folder, quick)).ok:
+            return done
         done = self._linked(folder)
         if not (names := undefined(done.log)):
             return done
