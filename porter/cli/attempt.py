@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -242,37 +241,42 @@ def _searched(
     """
     if wish.search is None and wish.choosing is None:
         return made
+    migration, last = made.migration, Stages()
+    run = folder / f"{migration.source.path.stem}.{wish.options.target}.search"
+    better, found, unsearched = _improved(
+        migration, replace(wish, options=replace(wish.options, stages=last)), run, step
+    )
+    better = replace(better, stages=_added(dict(migration.stages), last))
+    return replace(_written(better, folder, wish, to, software), improved=found, unsearched=unsearched)
+
+
+def _improved(
+    migration: Migration, wish: Wish, run: Path, step: Progress
+) -> tuple[Migration, Improved | None, PorterError | None]:
+    """Returns the migration timed, with what was found in `run`, and the reason why no wanted search took place."""
+    from porter.evolve.choice import chosen
     from porter.evolve.finish import finished
     from porter.evolve.run import improve
     from porter.evolve.subject import beginning_of
 
-    migration, found, unsearched, stages = made.migration, None, None, dict(made.migration.stages)
-    is_anew = migration.followed is not None and migration.followed.what is Follow.FORMULA
-    search = wish.search or (wish.choosing if is_anew else None)
-    if isinstance(migration.outcome, Verified) and search is not None:
-        run, begin = folder / f"{migration.source.path.stem}.{wish.options.target}.search", time.monotonic()
-        try:
-            found = improve(beginning_of(migration, wish.options), wish.options, search, run, step)
-        except PorterError as error:
-            unsearched = error if wish.search else None
-            migration = migration if wish.search else _as_scheduled(migration, error)
-        stages[Stage.SEARCH.value] = time.monotonic() - begin
-    last = Stages()
-    migration, found = finished(migration, found, replace(wish.options, stages=last), step)
-    migration = replace(migration, stages=_added(stages, last))
-    return replace(_written(migration, folder, wish, to, software), improved=found, unsearched=unsearched)
+    options, found, unsearched = wish.options, None, None
+    if isinstance(migration.outcome, Verified):
+        is_anew = migration.followed is not None and migration.followed.what is Follow.FORMULA
+        if wish.search is None and wish.choosing is not None and is_anew:
+            return *chosen(migration, options, wish.choosing, run, step), None
+        if wish.search is not None:
+            try:
+                with options.stages.of(Stage.SEARCH):
+                    within = replace(options, stages=Stages())
+                    found = improve(beginning_of(migration, within), within, wish.search, run, step)
+            except PorterError as error:
+                unsearched = error
+    return *finished(migration, found, options, step), unsearched
 
 
 def _added(stages: dict[str, float], last: Stages) -> dict[str, float]:
     """Returns the seconds of stages with those of the last ones."""
     return stages | {stage.value: stages.get(stage.value, 0.0) + seconds for stage, seconds in last.seconds.items()}
-
-
-def _as_scheduled(migration: Migration, error: PorterError) -> Migration:
-    """Returns the migration, which says why its port keeps the schedule that was chosen without times."""
-    assert migration.followed is not None
-    because = f"{migration.followed.because}; no other schedule was timed: {error.message}"
-    return replace(migration, followed=replace(migration.followed, because=because))
 
 
 def exit_code(attempts: Sequence[Attempt]) -> int:

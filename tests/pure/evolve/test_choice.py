@@ -1,0 +1,68 @@
+"""When schedules are timed: only where a port is slower than its memory. The times here are made up."""
+
+from dataclasses import replace
+
+import pytest
+
+from porter.backend import Follow
+from porter.contract.contract import Workload
+from porter.evaluate.migration import Followed, MigrateOptions
+from porter.evaluate.outcome import Fidelity
+from porter.evaluate.speed import Measured, NotMeasured
+from porter.evolve import choice
+from porter.evolve.run import Improved, choosing
+from porter.measure.environment import DeviceState, Environment
+from porter.measure.interleave import Stopped
+from porter.measure.timing import Timing
+
+STATE = DeviceState(1980, 3201, 120.0, 40, (), 0)
+ENVIRONMENT = Environment(
+    *("H200", "GPU-1", "580.1", "13.0", 132, 60 << 20, 1980, "2.11", "3.6", "13.0.88", "0.2", "abc"), STATE, STATE
+)
+
+
+def at(share):
+    """Returns the time of a workload whose tensors move at `share` of a copy's bandwidth."""
+    found = Timing((1000.0,) * 11), (), (), "", Stopped.NARROW, 0, round(share * 1_000_000), 1e9, ENVIRONMENT
+    return Measured(Workload("bench", {"n": 1}, 1), Fidelity.NATIVE, *found)
+
+
+@pytest.fixture
+def seek(migration, monkeypatch, tmp_path):
+    """`seek(*speeds)`: whether schedules are timed for a port with these times, and what is said of its own."""
+
+    def sought(*speeds):
+        asked = []
+
+        def improve(*_):
+            asked.append(True)
+            return Improved(tmp_path, "2 of 2 rounds are done", None, None, 2, 3)
+
+        timed = replace(migration.entries[0], speeds=speeds)
+        monkeypatch.setattr(choice, "finished", lambda one, found, *_: (replace(one, entries=(timed,)), found))
+        monkeypatch.setattr(choice, "beginning_of", lambda *_: None)
+        monkeypatch.setattr(choice, "improve", improve)
+        followed = replace(migration, followed=Followed(Follow.FORMULA, "is written from its formula"))
+        made, found = choice.chosen(followed, MigrateOptions("triton", tmp_path), choosing(1), tmp_path, lambda _: None)
+        assert bool(asked) == (found is not None)
+        assert made.entries == (timed,)
+        return bool(asked), made.followed.because
+
+    return sought
+
+
+def test_a_port_as_fast_as_a_copy_keeps_its_schedule_and_says_so(seek):
+    assert seek(at(1.02), at(0.99)) == (
+        False,
+        "is written from its formula; no other schedule was timed: it moves its tensors at 99% of a copy's bandwidth",
+    )
+
+
+@pytest.mark.parametrize("speeds", [(at(0.9),), (at(1.02), at(0.7))])
+def test_schedules_are_timed_where_a_workload_is_slower_than_memory(seek, speeds):
+    assert seek(*speeds) == (True, "is written from its formula")
+
+
+def test_schedules_are_timed_where_a_workload_has_no_time(seek):
+    assert seek(at(1.0), NotMeasured(None, Fidelity.NATIVE, "the device is gone"))[0]
+    assert seek()[0]
