@@ -122,7 +122,8 @@ class Prover:
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
         """Builds all entries at once; studies and judges them one by one, each in its turn (`turns.py`).
 
-        Entries that are broken off, or left at the deadline, are not verified.
+        Entries that are broken off, or left at the deadline, are not verified. Raises `OutOfTime` at the end of a span
+        of the caller's.
         """
         proofs, steps = dict[int, Proof](), _Steps(progress)
         try:
@@ -131,6 +132,8 @@ class Prover:
                     proofs[place] = proof
         except OutOfTime:
             end_calls()
+            if not self.deadline.passed:  # what was broken off is the caller's, who knows what to do without it
+                raise
         where = f" while {steps.latest}" if steps.latest else ""
         late = f"the limit of {self.deadline.limit_s or 0:g} s was over{where} (--limit)"
         return [proofs.get(place) or _late(contract, late) for place, contract in enumerate(contracts)]
