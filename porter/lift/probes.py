@@ -11,10 +11,12 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from math import prod
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from porter.contract.contract import Contract, ScalarArg, Workload
 from porter.contract.expressions import names_in, number
@@ -232,12 +234,17 @@ def _confusions(values: Sequence[Sizes]) -> int:
     logarithms = np.log(
         np.array([[abs(float(at[name])) for at in values] for name in symbols]).reshape(-1, len(values))
     )
-    powers = np.array(
-        [p for p in itertools.product(_EXPONENTS, repeat=len(symbols)) if sum(map(abs, p)) <= _MOST_FACTORS]
-    )
-    told = powers.reshape(-1, len(symbols)) @ logarithms
-    distinct = np.unique(np.round(told - told[:, :1], 9), axis=0)
+    told = _powers(len(symbols)) @ logarithms
+    rows = np.round(told - told[:, :1], 9) + 0.0  # which has no negative zero: rows that are equal have equal bytes
+    distinct = set(rows.view(np.dtype((np.void, rows.itemsize * len(values)))).reshape(-1).tolist())
     alike = sum(len(values) - len({at[name] for at in values}) for name in symbols)
     # As many groups as channels are groups of one, which are no groups.
     equal = sum(len(at) - len(set(at.values())) for at in values)
     return len(told) - len(distinct) + _ALIKE * alike + _EQUAL * equal
+
+
+@cache
+def _powers(symbols: int) -> NDArray[np.int64]:
+    """Returns the exponents of `symbols` factors in the products that have to differ."""
+    every = itertools.product(_EXPONENTS, repeat=symbols)
+    return np.array([p for p in every if sum(map(abs, p)) <= _MOST_FACTORS])
