@@ -148,7 +148,7 @@ def test_a_model_is_asked_in_a_search_from_a_candidate_of_a_module(serve, tmp_pa
     (tmp_path / "own.py").write_text(RUNNING)
     better = RUNNING.replace("next_power_of_2(n))", "next_power_of_2(n), num_warps=1)")
     server = serve(reply(f"IDEA: a warp a row\n```python\n{better}```"))
-    words = ("--rounds", "2", "--model", "tiny", "--base-url", server.url, "--model-set", "at_once=1", "--json")
+    words = ("--evaluations", "4", "--model", "tiny", "--base-url", server.url, "--model-set", "at_once=1", "--json")
     assert main(["search", "own.py", "--against", "running.py", "--target", "triton", *words]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["outcome"] == "verified"

@@ -169,6 +169,6 @@ def test_lanes_trusted_to_run_in_lockstep_get_the_barriers_that_takes_and_the_ve
 
 
 def test_an_original_that_trusts_in_lockstep_is_a_reference_for_triton_too(porter, write):
-    done = porter("migrate", write("total.cu", LOCKSTEP), "--target", "triton", "--json")
+    done = porter("migrate", write("total.cu", LOCKSTEP), "--target", "triton", "--size", "blocks=3", "--json")
     assert (done.code, done.document["outcome"]) == (0, "verified"), done.stdout
     assert "lockstep" in done.document["entries"][0]["because"]

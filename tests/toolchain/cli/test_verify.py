@@ -41,7 +41,7 @@ def test_the_plain_rename_does_not_hold(porter, tmp_path):
     shutil.copy(EXAMPLE, tmp_path)
     renamed = EXAMPLE.read_text().replace("cuda_fp16.h", "maca_fp16.h").replace("cuda_runtime.h", "mc_runtime.h")
     (tmp_path / "renamed.maca.cpp").write_text(renamed.replace("cudaStream_t", "mcStream_t"))
-    done = porter("verify", "renamed.maca.cpp", "--against", "rmsnorm.cu", "--json")
+    done = porter("verify", "renamed.maca.cpp", "--against", "rmsnorm.cu", *SIZES, "--json")
     assert (done.code, done.document["outcome"]) in ((1, "wrong"), (1, "crashed"))
 
 
@@ -102,7 +102,7 @@ def test_what_the_original_keeps_between_calls_its_port_may_keep_and_no_other(po
 def test_an_edit_that_does_not_compile_is_shown_at_its_line(porter, port):
     lines = port.read_text().splitlines()
     port.write_text("\n".join([*lines, "int broken = ;"]))
-    done = porter("verify", port, "--against", "rmsnorm.cu")
+    done = porter("verify", port, "--against", "rmsnorm.cu", *SIZES)
     assert done.code == 1
     assert f"{port.name}:{len(lines) + 1}" in done.stdout
     assert done.stdout.splitlines()[-1].startswith(f"not built: {port.name} for maca")

@@ -594,7 +594,7 @@ def test_bins_that_data_decide_on_are_as_many_as_hold_all_runs_and_told(judge):
     confirmation, reference = judge("""
 __global__ void angles(const float* degrees, int* bins, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int j = 0; i < n && j < n; ++j) {
+    for (int j = 0; i < n && j < n && j < 16; ++j) {
         float apart = fabsf(degrees[i] - degrees[j]);
         if (apart > 0.02f) atomicAdd(&bins[(int)(apart * 40.0f)], 1);
     }

@@ -50,7 +50,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(4096, 1024)]
+    return [torch.randn(64, 96)]
 
 
 def get_init_inputs():
@@ -160,7 +160,7 @@ def test_a_candidate_is_searched_from_against_a_module_here_and_over_http(folder
     assert next(m.scored.outcome for m in state.members.values()) == "verified"
     subject, _ = reopened(run)
     assert subject.held_to is HeldTo.PYTHON
-    assert [(w.name, list(w.sizes.values())) for _, w in subject.workloads] == [("as written", [4096, 1024])]
+    assert [(w.name, list(w.sizes.values())) for _, w in subject.workloads] == [("as written", [64, 96])]
     server = ServerProcess.begin(folder / "state")
     try:
         monkeypatch.setenv(TOKEN, SECRET)

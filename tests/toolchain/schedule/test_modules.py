@@ -36,7 +36,7 @@ FLAT = (Schedule(Algorithm.FLAT, columns=64), Schedule(Algorithm.FLAT, rows=2, c
 NUMBERS = {"alpha": 0.75, "eps": 0.125, "groups": 3, "window": 3, "stride": 2, "padding": 1}
 SIZES = (
     {"rows": 1, "columns": 16, "batch": 1, "channels": 3, "width": 1},
-    {"rows": 9, "columns": 129, "batch": 2, "channels": 12, "width": 40},
+    {"rows": 5, "columns": 129, "batch": 2, "channels": 6, "width": 40},
 )
 HELD_BACK = ("layer_norm", "gated")  # elements near the lowest number, each by its mean or by its gate
 LOWEST = -3.0e38
