@@ -100,7 +100,7 @@ def _better(
     """Returns the port from the formula, or else `port`, which follows the kernels, with the reason.
 
     The formula's port has to be verified, and compared wherever `port` is. It is tried in the time that the other one
-    left, and beside a verified one not much longer than that took.
+    left, and beside a verified one in half of the limit.
     """
     because, allowed_s = without_formula(followed), _allowed_s(followed, options)
     if not because and allowed_s < LEAST_S:
@@ -129,9 +129,10 @@ def _better(
 
 def _allowed_s(followed: Migration, options: MigrateOptions) -> float:
     """Returns how long the port from the formula may take."""
-    left_s = _PART_FOR_FORMULA * options.deadline.left_s
-    is_asked_for = options.follow is Follow.FORMULA or options.deadline.limit_s is None
-    return left_s if is_asked_for else seconds_beside(followed, left_s)
+    left_s, limit_s = _PART_FOR_FORMULA * options.deadline.left_s, options.deadline.limit_s
+    if options.follow is Follow.FORMULA or limit_s is None:
+        return left_s
+    return seconds_beside(followed, left_s, limit_s)
 
 
 def _following_kernels(followed: Migration, because: str) -> Migration:
