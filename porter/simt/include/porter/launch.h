@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -79,11 +78,16 @@ struct Configured {
     // Arguments are evaluated once, and copied for every thread by the kernel's own parameter passing.
     template <class... Args>
     void operator()(Args&&... args) const {
-        const std::tuple<std::decay_t<Args>...> values(std::forward<Args>(args)...);
-        const void* const pointers[] = {pointed_to<std::decay_t<Args>>(args)..., nullptr};
-        watch_arguments(pointers, sizeof...(Args));
+        run<std::decay_t<Args>...>(std::forward<Args>(args)...);
+    }
+
+private:
+    template <class... Values>
+    void run(const Values... values) const {
+        const void* const pointers[] = {pointed_to<Values>(values)..., nullptr};
+        watch_arguments(pointers, sizeof...(Values));
         const AtStream at(stream);
-        launch(name, grid, block, shared_bytes, where, [&] { std::apply(call, values); });
+        launch(name, grid, block, shared_bytes, where, [&] { call(values...); });
     }
 };
 

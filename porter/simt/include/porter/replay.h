@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -45,11 +44,16 @@ struct KernelOf {
 
     template <void (*kernel)(P...), std::size_t... I>
     static void launch(const PlannedLaunch& planned, std::index_sequence<I...>) {
-        std::tuple<Storage<P>...> values{planned.arguments[I]...};
-        const void* const pointers[] = {pointed_to<P>(std::get<I>(values).value())..., nullptr};
+        run<kernel>(planned, Storage<P>(planned.arguments[I])...);
+    }
+
+private:
+    template <void (*kernel)(P...)>
+    static void run(const PlannedLaunch& planned, Storage<P>... values) {
+        const void* const pointers[] = {pointed_to<P>(values.value())..., nullptr};
         watch_arguments(pointers, sizeof...(P));
         porter::simt::launch(planned.name, planned.grid, planned.block, planned.shared_bytes, planned.where,
-                             [&] { kernel(P(std::get<I>(values).value())...); });
+                             [&] { kernel(P(values.value())...); });
     }
 };
 
