@@ -27,10 +27,16 @@ def verdict(build_cache, tmp_path_factory):
     return judge
 
 
-def test_a_class_is_built_and_called_as_its_reference_is_also_by_what_was_recorded(verdict):
+@pytest.fixture(scope="module")
+def right(verdict):
+    """What is said of the candidate as it is."""
     found = verdict(CANDIDATE)
     assert isinstance(found.outcome, Verified), found.outcome
-    assert len({checked.name for checked in found.outcome.checked}) > 5
+    return found.outcome
+
+
+def test_a_class_is_built_and_called_as_its_reference_is_also_by_what_was_recorded(verdict, right):
+    assert len({checked.name for checked in right.checked}) > 5
     recorded = record(verdict.folder / "model.py", replace(verdict.options, seed=3), lambda _: None)
     write_golden(verdict.folder / "model.golden", recorded)
     assert isinstance(verdict(CANDIDATE, "model.golden").outcome, Verified)
@@ -65,11 +71,11 @@ def packed_once(source):
     return text.replace("weight + at % n", "weight + 2 * (at % n)").replace("bias + at % n", "bias + 2 * (at % n) + 1")
 
 
-def test_a_class_may_pack_its_parameters_once_and_nothing_else(verdict):
+def test_a_class_may_pack_its_parameters_once_and_nothing_else(verdict, right):
     packed = verdict(packed_once("self.norm.bias")).outcome
     assert isinstance(packed, Verified)
     assert "as if they never change: gate.weight, norm.bias" in packed.caveat
-    assert "never change" not in verdict(CANDIDATE).outcome.caveat
+    assert "never change" not in right.caveat
     assert isinstance(verdict(packed_once("x")).outcome, Wrong)
 
 

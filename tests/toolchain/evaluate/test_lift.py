@@ -76,44 +76,6 @@ torch::Tensor forward(torch::Tensor x) {
 }
 """
 
-
-def test_a_source_that_leaves_out_elements_beyond_a_block_has_no_formula(lifted, tmp_path):
-    (tmp_path / "norm.cu").write_text(CUT_OFF)
-    one = lifted(tmp_path / "norm.cu")
-    assert one.programs == ()
-    assert "differs where 'x_size1' takes more than one block, or more than one step" in one.outcome.because
-
-
-def test_a_source_that_leaves_out_elements_beyond_the_probes_is_found_to_differ(lifted, tmp_path):
-    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("24", "400"))
-    one = lifted(tmp_path / "norm.cu")
-    assert "** (1/2)" in printed(*one.programs)
-    assert one.outcome.label == "wrong", one.outcome
-
-
-DATA_DECIDES = CUT_OFF.replace(
-    "for (int i = 0; i < (n < 24 ? n : 24); ++i) sum += row[i] * row[i];",
-    "int i = 0; while (i < n && sum < 10.f) { sum += row[i] * row[i]; ++i; }",
-)
-
-
-def test_control_that_data_decide_is_refused_with_its_reason(lifted, tmp_path):
-    (tmp_path / "norm.cu").write_text(DATA_DECIDES)
-    one = lifted(tmp_path / "norm.cu")
-    assert one.programs == ()
-    assert isinstance(one.outcome, NotVerified)
-    assert "a value of the data decides how often a loop runs" in one.outcome.because
-
-
-def test_a_kernel_that_comes_to_no_end_is_given_up(lifted, tmp_path):
-    endless = "for (int i = 0; n < 100 && i >= 0; i = (i + 1) & 1) total = row[i];"
-    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("float sum = 0.f;", f"float sum = 0.f; {endless}"))
-    (tmp_path / "norm.toml").write_text(LARGE)
-    one = lifted(tmp_path / "norm.cu", tmp_path / "norm.toml", limit_s=3.0)
-    assert isinstance(one.outcome, NotVerified), one.outcome
-    assert "its execution on symbols came to no end: the time limit is reached" in one.outcome.because
-
-
 LARGE = """
 [[contract]]
 name = "norm"
@@ -138,9 +100,53 @@ seed = 1
 """
 
 
-def test_a_kernel_that_is_not_expressed_is_named_with_its_place(lifted, tmp_path):
-    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("total = sum;", "total = sum; goto end; end:;"))
+@pytest.fixture
+def lifted_norm(lifted, tmp_path):
+    """`lifted_norm(text)`: what is lifted of a norm of rows, whose contract is stated."""
+
+    def lift_norm(text, **options):
+        (tmp_path / "norm.cu").write_text(text)
+        (tmp_path / "norm.toml").write_text(LARGE)
+        return lifted(tmp_path / "norm.cu", tmp_path / "norm.toml", **options)
+
+    return lift_norm
+
+
+def test_a_source_that_leaves_out_elements_beyond_a_block_has_no_formula(lifted_norm):
+    one = lifted_norm(CUT_OFF)
+    assert one.programs == ()
+    assert "differs where 'n' takes more than one block, or more than one step" in one.outcome.because
+
+
+def test_a_source_that_leaves_out_elements_beyond_the_probes_is_found_to_differ(lifted, tmp_path):
+    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("24", "400"))
     one = lifted(tmp_path / "norm.cu")
+    assert "** (1/2)" in printed(*one.programs)
+    assert one.outcome.label == "wrong", one.outcome
+
+
+DATA_DECIDES = CUT_OFF.replace(
+    "for (int i = 0; i < (n < 24 ? n : 24); ++i) sum += row[i] * row[i];",
+    "int i = 0; while (i < n && sum < 10.f) { sum += row[i] * row[i]; ++i; }",
+)
+
+
+def test_control_that_data_decide_is_refused_with_its_reason(lifted_norm):
+    one = lifted_norm(DATA_DECIDES)
+    assert one.programs == ()
+    assert isinstance(one.outcome, NotVerified)
+    assert "a value of the data decides how often a loop runs" in one.outcome.because
+
+
+def test_a_kernel_that_comes_to_no_end_is_given_up(lifted_norm):
+    endless = "for (int i = 0; n < 100 && i >= 0; i = (i + 1) & 1) total = row[i];"
+    one = lifted_norm(CUT_OFF.replace("float sum = 0.f;", f"float sum = 0.f; {endless}"), limit_s=3.0)
+    assert isinstance(one.outcome, NotVerified), one.outcome
+    assert "its execution on symbols came to no end: the time limit is reached" in one.outcome.because
+
+
+def test_a_kernel_that_is_not_expressed_is_named_with_its_place(lifted_norm):
+    one = lifted_norm(CUT_OFF.replace("total = sum;", "total = sum; goto end; end:;"))
     assert isinstance(one.outcome, NotVerified)
     assert one.outcome.because.startswith(
         "it was not lifted: norm.cu:10: a kernel is not expressed: text that is not read"

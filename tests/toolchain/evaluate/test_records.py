@@ -102,7 +102,8 @@ void run(const dim3& grid, dim3 threads, float* y, const float* x, const float& 
     grow<<<grid, threads>>>(y, x, by, rows, columns);
 }
 """)
-    (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target), silent)
+    sizes = {"rows": 20, "columns": 33}  # several blocks along each, the last of which has threads to spare
+    (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target, sizes=sizes), silent)
     (entry,) = migration.entries
     assert isinstance(entry.outcome, Verified), entry.outcome
     words = "launched with a 'grid' of (cdiv(columns, 16), cdiv(rows, 16), 1) and a 'threads' of (16, 16, 1), a guess"
