@@ -29,13 +29,15 @@ def chosen(
     timed, _ = finished(migration, None, options, progress)
     share = _share_of_limit(timed)
     if share is not None and share >= _ENOUGH:
-        return _kept(timed, f"it moves its tensors at {share:.0%} of a copy's bandwidth"), None
+        return _because(
+            timed, f"no other schedule was timed: it moves its tensors at {share:.0%} of a copy's bandwidth"
+        ), None
     within = replace(options, stages=Stages())
     try:
         with options.stages.of(Stage.SEARCH):
             found = improve(beginning_of(migration, within), within, wanted, run, progress)
     except PorterError as error:
-        return _kept(timed, error.message), None
+        return _because(timed, f"the choice among its schedules failed: {error.message}"), None
     return finished(migration, found, options, progress) if found.is_better else (timed, found)
 
 
@@ -46,8 +48,8 @@ def _share_of_limit(migration: Migration) -> float | None:
     return min(shares) if shares and all(speeds) else None
 
 
-def _kept(migration: Migration, why: str) -> Migration:
-    """Returns the migration, which says why its port keeps the schedule that was chosen without times."""
+def _because(migration: Migration, why: str) -> Migration:
+    """Returns the migration, which also says why its port keeps the schedule that was chosen without times."""
     assert migration.followed is not None
-    because = f"{migration.followed.because}; no other schedule was timed: {why}"
+    because = f"{migration.followed.because}; {why}"
     return replace(migration, followed=replace(migration.followed, because=because))

@@ -6,6 +6,7 @@ import pytest
 
 from porter.backend import Follow
 from porter.contract.contract import Workload
+from porter.errors import MachineError
 from porter.evaluate.migration import Followed, MigrateOptions
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.speed import Measured, NotMeasured
@@ -31,11 +32,13 @@ def at(share):
 def seek(migration, monkeypatch, tmp_path):
     """`seek(*speeds)`: whether schedules are timed for a port with these times, and what is said of its own."""
 
-    def sought(*speeds):
+    def sought(*speeds, failure=None):
         asked = []
 
         def improve(*_):
             asked.append(True)
+            if failure is not None:
+                raise failure
             return Improved(tmp_path, "2 of 2 rounds are done", None, None, 2, 3)
 
         timed = replace(migration.entries[0], speeds=speeds)
@@ -44,7 +47,7 @@ def seek(migration, monkeypatch, tmp_path):
         monkeypatch.setattr(choice, "improve", improve)
         followed = replace(migration, followed=Followed(Follow.FORMULA, "is written from its formula"))
         made, found = choice.chosen(followed, MigrateOptions("triton", tmp_path), choosing(1), tmp_path, lambda _: None)
-        assert bool(asked) == (found is not None)
+        assert (bool(asked) and failure is None) == (found is not None)
         assert made.entries == (timed,)
         return bool(asked), made.followed.because
 
@@ -66,3 +69,11 @@ def test_schedules_are_timed_where_a_workload_is_slower_than_memory(seek, speeds
 def test_schedules_are_timed_where_a_workload_has_no_time(seek):
     assert seek(at(1.0), NotMeasured(None, Fidelity.NATIVE, "the device is gone"))[0]
     assert seek()[0]
+
+
+def test_a_choice_that_fails_is_said_and_leaves_the_port_with_its_times(seek):
+    failure = MachineError("the device is gone", "plug it in")
+    assert seek(at(0.5), failure=failure) == (
+        True,
+        "is written from its formula; the choice among its schedules failed: the device is gone",
+    )

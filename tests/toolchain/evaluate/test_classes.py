@@ -29,7 +29,7 @@ def verdict(build_cache, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def right(verdict):
-    """What is said of the candidate as it is."""
+    """Judges the candidate as it is, once for all tests that look at this."""
     found = verdict(CANDIDATE)
     assert isinstance(found.outcome, Verified), found.outcome
     return found.outcome
