@@ -99,8 +99,7 @@ Attempt = Migrated | Failed
 class Wish:
     """The work on every source: it is migrated, and its port then searched for a better one, if so wished.
 
-    `allowances` are the findings that the project accepts. A model is asked where porter has no right port. A port from
-    a formula gets its schedule by `choosing` among some, where there is a device to time them.
+    `allowances` are the findings that the project accepts. A model is asked where porter has no right port.
     """
 
     options: MigrateOptions
@@ -108,7 +107,6 @@ class Wish:
     allowances: tuple[Allowance, ...] = ()
     search: SearchOptions | None = None
     asking: Asking | None = None
-    choosing: SearchOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +168,10 @@ def attempt(
     """Migrate one file and write what came of it; each of several sources in it gets a folder of its own."""
     try:
         built = wish.build.of(source.path)
-        choosing = None if _is_module(source.path) else wish.choosing
-        wish = replace(wish, options=built_for(wish.options, built), choosing=choosing)
-        # What is searched for a better port is timed at the end, beside the one that the search began with.
-        first = replace(wish.options, timed=False) if wish.search or wish.choosing else wish.options
+        wish = replace(wish, options=built_for(wish.options, built))
+        # What may get a better port is timed at the end, beside the one that it began with.
+        later = wish.search is not None or not _is_module(source.path)
+        first = replace(wish.options, timed=False) if later else wish.options
         made = [
             replace(m, findings=(*built.findings, *m.findings)) for m in _migrations(source.path, first, wish, step)
         ]
@@ -181,9 +179,8 @@ def attempt(
         migrations = [_allowing(_asked(one, folder, wish, step), wish.allowances) for one in made]
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
         pairs = zip(migrations, places, strict=True)
-        return tuple(
-            _searched(_written(m, place, wish, to, software), place, wish, to, software, step) for m, place in pairs
-        )
+        written = [(_written(m, place, wish, to, software), place) for m, place in pairs]
+        return tuple(_searched(m, place, wish, to, software, step) if later else m for m, place in written)
     except PorterError as error:
         return (Failed(source.path, wish.options.target, error),)
     except (OSError, MemoryError) as error:
@@ -239,7 +236,7 @@ def _searched(
     """Returns what was migrated, with the best that a search found in its place: the port was written before it
     began.
     """
-    if wish.search is None and wish.choosing is None:
+    if wish.search is None and not wish.options.timed:
         return made
     migration, last = made.migration, Stages()
     run = folder / f"{migration.source.path.stem}.{wish.options.target}.search"
@@ -262,8 +259,8 @@ def _improved(
     options, found, unsearched = wish.options, None, None
     if isinstance(migration.outcome, Verified):
         is_anew = migration.followed is not None and migration.followed.what is Follow.FORMULA
-        if wish.search is None and wish.choosing is not None and is_anew:
-            return *chosen(migration, options, wish.choosing, run, step), None
+        if wish.search is None and is_anew:
+            return chosen(migration, options, step), None, None
         if wish.search is not None:
             try:
                 with options.stages.of(Stage.SEARCH):

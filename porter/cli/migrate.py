@@ -111,16 +111,14 @@ def _wishes(
 ) -> tuple[Wish, ...]:
     """Returns the wishes for each source, one for each target; times are taken where there is a device."""
     from porter.cli.attempt import Wish
-    from porter.evolve.run import choosing
     from porter.native.place import missing_device
 
     timed = not missing_device()
     profile = searching.profile()
     search = searching.options(rounds, seed, profile, console) if rounds else None
     asking = searching.asking(profile, console)
-    choice = choosing(searching.workers) if timed else None
     options = (replace(one, timed=timed) for one in asked)
-    return tuple(Wish(one, build, console.allowances, search, asking, choice) for one in options)
+    return tuple(Wish(one, build, console.allowances, search, asking) for one in options)
 
 
 def _check(

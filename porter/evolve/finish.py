@@ -17,6 +17,7 @@ from porter.evaluate.side import original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.evolve.by_model import signed
 from porter.evolve.formula import NAME as FORMULA
+from porter.evolve.proposer import Member
 from porter.evolve.run import Improved
 from porter.evolve.settings import SEED
 from porter.measure.stages import Stage
@@ -36,33 +37,38 @@ def finished(
     The port stays where nothing is better, or where the best is not found right, which `improved` then says.
     """
     if improved is None or improved.best is None or not improved.is_better:
-        return _timed(migration, None, options, progress), improved
-    better = signed(_held(migration, improved, options, progress), migration.written_by)
+        return with_times(migration, None, options, progress), improved
+    better = signed(_held(migration, improved.best, options, progress), migration.written_by)
     if not isinstance(better.outcome, Verified):
         because = f"its best, {improved.best.scored.digest}, was {better.outcome.label} when proven once more"
         kept = replace(improved, ended=f"{improved.ended}; {because}", best=improved.seed)
-        return _timed(migration, None, options, progress), kept
+        return with_times(migration, None, options, progress), kept
     seed = Port(migration.files, ())
-    return _timed(better, seed, replace(options, seed=options.seed or 0), progress), improved
+    return with_times(better, seed, replace(options, seed=options.seed or 0), progress), improved
 
 
-def _held(migration: Migration, improved: Improved, options: MigrateOptions, progress: Progress) -> Migration:
+def _held(migration: Migration, best: Member, options: MigrateOptions, progress: Progress) -> Migration:
     """Compares the best candidate with the original, as anybody's would be."""
-    assert improved.best is not None
     sources = {file.name: file.source for file in migration.files}
     files = tuple(
-        PortedFile(file.name, file.text, sources.get(file.name, migration.source))
-        for file in improved.best.candidate.files
+        PortedFile(file.name, file.text, sources.get(file.name, migration.source)) for file in best.candidate.files
     )
-    original = original_side(migration.program, options.include_dirs, options.defines)
-    judged = replace(options, seed=options.seed or 0)
-    with options.stages.of(Stage.PROVE):
-        better = held(original, Port(files, migration.findings), migration.target, judged, progress)
-    is_anew = improved.best.candidate.origin.proposer == FORMULA
+    better = proven_again(migration, files, options, progress)
+    is_anew = best.candidate.origin.proposer == FORMULA
     return replace(better, followed=Followed(Follow.FORMULA, _SEARCHED) if is_anew else migration.followed)
 
 
-def _timed(migration: Migration, seed: Port | None, options: MigrateOptions, progress: Progress) -> Migration:
+def proven_again(
+    migration: Migration, files: tuple[PortedFile, ...], options: MigrateOptions, progress: Progress
+) -> Migration:
+    """Returns the migration with `files` as its port, compared with the original as anybody's would be."""
+    original = original_side(migration.program, options.include_dirs, options.defines)
+    judged = replace(options, seed=options.seed or 0)
+    with options.stages.of(Stage.PROVE):
+        return held(original, Port(files, migration.findings), migration.target, judged, progress)
+
+
+def with_times(migration: Migration, seed: Port | None, options: MigrateOptions, progress: Progress) -> Migration:
     """Returns it with times, where they are wanted: beside those of `seed`, where that is another port."""
     if not options.timed:
         return migration

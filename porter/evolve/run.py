@@ -41,10 +41,6 @@ _LIFTING_S = 60.0
 # Of what 16 evaluations found, the formula's first candidate had 0.69 and its first three 0.84 on the mean of 11
 # operators, other proposers 0.2 and 0.3 (kernelbench, H200, benchmarks/results/arms_h200.jsonl).
 PRIORS = (Prior(FORMULA, 8.0, 2.0),)
-# Two rounds of two schedules, the second where the first found a better one. The schedule that a port begins with is
-# within 3 % of the best of a hundred (kernelbench, H100); of up to four others the best was 0.7 % better on the mean
-# (33 operators of kernelbench, H200).
-_CHOICE, _CHOICES = Budget(rounds=2, stale_rounds=1), 2
 _MEASURE, _DEVICE = "measure", "device"  # what scores are of, and what timed them
 
 
@@ -99,11 +95,6 @@ class Improved:
     def is_better(self) -> bool:
         """Returns whether the best is another than the seed."""
         return self.best is not None and self.best.candidate.origin.proposer != SEED
-
-
-def choosing(jobs: int) -> SearchOptions:
-    """Returns the search in which a port from a formula gets its schedule: some are timed beside each other."""
-    return SearchOptions(_CHOICE, islands=1, batch=_CHOICES, jobs=jobs, again=True, only=(FORMULA,))
 
 
 def improve(
@@ -211,7 +202,7 @@ def _searched(
         space = space_of_port(backend, subject.original, subject.target)
     agent = agent_of(wanted.model, wanted.budget, subject.options.environment, folder, wanted.tell)
     apart = traits(wanted.axes, backend, files_of(subject.seed))
-    formula = _formula(subject, progress)
+    formula = formula_of_subject(subject, progress)
     if formula is None and FORMULA in wanted.only:
         raise InputError(f"{subject.path}: its formula is not known", "search with --follow kernels")
     options = subject.options
@@ -247,7 +238,7 @@ def _measured(evaluator: Evaluator) -> Mapping[str, str]:
     return {**measure, _DEVICE: evaluator.device} if evaluator.device else measure
 
 
-def _formula(subject: Subject, progress: Progress) -> Formula | None:
+def formula_of_subject(subject: Subject, progress: Progress) -> Formula | None:
     """Returns the formula of the original; None where it is unknown, or cannot be written for the target."""
     deadline = Deadline(_LIFTING_S)
     try:

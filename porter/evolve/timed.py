@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import secrets
 import statistics
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import exp, log
@@ -33,7 +33,7 @@ from porter.evolve.diagnosis import diagnosis
 from porter.evolve.evaluator import MEASURES, Ranked
 from porter.evolve.scored import Measure, Score
 from porter.evolve.subject import HeldTo, Subject
-from porter.measure.interleave import StopRule
+from porter.measure.interleave import Ratio, StopRule
 from porter.native.place import Place
 from porter.native.place import place as device_place
 from porter.native.session import CandidateError, Session
@@ -41,8 +41,8 @@ from porter.native.timed import Timed
 from porter.oracle.reference import Expected
 
 SEED = "seed"
-_BUDGET_S, _LEAST_BLOCKS = 0.6, 8  # for what may be the best; a fourth of what a port's own times get
-_WARM_BLOCKS = 2  # the device was busy with another candidate just now
+# For what may be the best: a fourth of what a port's own times get. The device was busy with another just now.
+_RULE = StopRule(budget_s=0.6, warm_blocks=2, least_blocks=8)
 _MOST_ANSWERS = 8
 
 
@@ -101,7 +101,7 @@ class TimedScorer:
         """Returns the geometric mean over all workloads of the seed's time over the candidate's."""
         subject, contracts = self._subject, [entry.contract for entry in self._entries]
         costs, planned = self._planned(port)
-        built = " ".join(cost.built for cost in costs)
+        built = _built(costs)
         files = tuple(file.text for file in port.files)
         with self._backend.on_device(port, subject.original, subject.target, self.place) as native:
             found = Called(native, subject.options.entry).candidates(contracts)
@@ -113,6 +113,35 @@ class TimedScorer:
         if built:
             self._known.setdefault(built, _Known(files, ranked))
         return replace(ranked, said=f"{ranked.said}\n{planned}")
+
+    def compared(self, ports: Mapping[str, Port]) -> Mapping[str, Score]:
+        """Times the seed once beside all `ports`; returns how many times as fast as the seed each of them is.
+
+        Ports that have no time are left out, and so are those that compile to what an earlier one compiles to.
+        """
+        subject, contracts = self._subject, [entry.contract for entry in self._entries]
+        with ExitStack() as kept:
+            found = {}
+            for name, port in self._of_different_binaries(ports):
+                native = kept.enter_context(self._backend.on_device(port, subject.original, subject.target, self.place))
+                found[name] = Called(native, subject.options.entry).candidates(contracts)
+            speeds = [
+                self._watch(entry, _RULE).time(entry.baseline, workload, _timed_of(found, number))
+                for number, entry in enumerate(self._entries)
+                for workload in entry.workloads
+            ]
+        measured = [{one.name: one.ratio for one in s.baselines} for s in speeds if isinstance(s, Measured)]
+        every = [name for name in found if len(measured) == len(speeds) and all(name in some for some in measured)]
+        return {name: _factor_of([_inverse(some[name]) for some in measured], self.measure) for name in every}
+
+    def _of_different_binaries(self, ports: Mapping[str, Port]) -> Iterator[tuple[str, Port]]:
+        """Yields the ports, which this compiles, but none that is the same binary as the seed or an earlier one."""
+        seen = {_built(self._planned(self._subject.seed)[0])}
+        for name, port in ports.items():
+            built = _built(self._planned(port)[0])
+            if not built or built not in seen:
+                seen.add(built)
+                yield name, port
 
     def may_win(self, score: Score, to_beat: float) -> bool:
         """Returns whether its interval reaches beyond `to_beat`."""
@@ -147,12 +176,7 @@ class TimedScorer:
         timed = candidates[0].timed if isinstance(candidates, tuple) else None
         if timed is None:
             return "there is no entry to run on the device" if isinstance(candidates, tuple) else candidates.because
-        rule = StopRule(
-            budget_s=_BUDGET_S, warm_blocks=_WARM_BLOCKS, least_blocks=_LEAST_BLOCKS, slowest=1 / max(to_beat, 1.0)
-        )
-        seed = secrets.randbits(32) if entry.seed is None else entry.seed
-        where, stages = (self.place, entry.contract, entry.answers, entry.fidelity), self._subject.options.stages
-        watch = Stopwatch(*where, seed, rule, entry.known, stages)
+        watch = self._watch(entry, replace(_RULE, slowest=1 / max(to_beat, 1.0)), entry.known)
         times = []
         for workload in entry.workloads:
             speed = watch.time(timed, workload, {SEED: entry.baseline})
@@ -163,6 +187,11 @@ class TimedScorer:
                 return f"not timed at '{workload.name}': {because}"
             times.append(speed)
         return times
+
+    def _watch(self, entry: _Entry, rule: StopRule, known: dict[str, Ready] | None = None) -> Stopwatch:
+        seed = secrets.randbits(32) if entry.seed is None else entry.seed
+        where = self.place, entry.contract, entry.answers, entry.fidelity
+        return Stopwatch(*where, seed, rule, {} if known is None else known, self._subject.options.stages)
 
 
 class _Remembered:
@@ -245,12 +274,33 @@ def _unmade(found: Candidates) -> str:
 
 
 def _score(found: Sequence[Measured], measure: Measure) -> Score:
-    """Returns the geometric means of factors and of the ends of their intervals: wider than the mean's interval."""
-    ratios = [speed.baselines[0].ratio for speed in found]
+    """Returns how many times as fast as the seed, their first baseline, some times are."""
+    return _factor_of([speed.baselines[0].ratio for speed in found], measure)
+
+
+def _factor_of(ratios: Sequence[Ratio], measure: Measure) -> Score:
+    """Returns the geometric means of one over ratios and of the ends of intervals: wider than the mean's interval."""
     middle = statistics.fmean(log(1 / ratio.median) for ratio in ratios)
     low = statistics.fmean(log(1 / ratio.interval[1]) for ratio in ratios)
     high = statistics.fmean(log(1 / ratio.interval[0]) for ratio in ratios)
     return Score(measure, exp(middle), exp(low), exp(high))
+
+
+def _inverse(ratio: Ratio) -> Ratio:
+    low, high = ratio.interval
+    return Ratio(1 / ratio.median, (1 / high, 1 / low))
+
+
+def _timed_of(found: Mapping[str, Sequence[Candidates]], number: int) -> dict[str, Timed]:
+    """Returns the entries at `number` that the device can run, by the names of their ports."""
+    entries = {name: some[number] for name, some in found.items()}
+    first = {name: one[0].timed for name, one in entries.items() if isinstance(one, tuple)}
+    return {name: timed for name, timed in first.items() if timed is not None}
+
+
+def _built(costs: Sequence[Cost]) -> str:
+    """Returns the digest of what all workloads run; empty where it is not known."""
+    return " ".join(cost.built for cost in costs)
 
 
 def _said(speed: Measured) -> str:

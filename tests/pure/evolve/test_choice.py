@@ -11,7 +11,7 @@ from porter.evaluate.migration import Followed, MigrateOptions
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.speed import Measured, NotMeasured
 from porter.evolve import choice
-from porter.evolve.run import Improved, choosing
+from porter.evolve.scored import Measure, Score
 from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Stopped
 from porter.measure.timing import Timing
@@ -30,24 +30,25 @@ def at(share):
 
 @pytest.fixture
 def seek(migration, monkeypatch, tmp_path):
-    """`seek(*speeds)`: whether schedules are timed for a port with these times, and what is said of its own."""
+    """`seek(*speeds)`: whether schedules are timed for a port with these times, and what is said of its own.
 
-    def sought(*speeds, failure=None):
+    The others have the `scores` given, unless there is a `failure`.
+    """
+
+    def sought(*speeds, scores=None, failure=None):
         asked = []
 
-        def improve(*_):
+        def compared(*_):
             asked.append(True)
             if failure is not None:
                 raise failure
-            return Improved(tmp_path, "2 of 2 rounds are done", None, None, 2, 3)
+            return {}, scores or {}
 
         timed = replace(migration.entries[0], speeds=speeds)
-        monkeypatch.setattr(choice, "finished", lambda one, found, *_: (replace(one, entries=(timed,)), found))
-        monkeypatch.setattr(choice, "beginning_of", lambda *_: None)
-        monkeypatch.setattr(choice, "improve", improve)
+        monkeypatch.setattr(choice, "with_times", lambda one, *_: replace(one, entries=(timed,)))
+        monkeypatch.setattr(choice, "_compared", compared)
         followed = replace(migration, followed=Followed(Follow.FORMULA, "is written from its formula"))
-        made, found = choice.chosen(followed, MigrateOptions("triton", tmp_path), choosing(1), tmp_path, lambda _: None)
-        assert (bool(asked) and failure is None) == (found is not None)
+        made = choice.chosen(followed, MigrateOptions("triton", tmp_path), lambda _: None)
         assert made.entries == (timed,)
         return bool(asked), made.followed.because
 
@@ -63,7 +64,15 @@ def test_a_port_as_fast_as_a_copy_keeps_its_schedule_and_says_so(seek):
 
 @pytest.mark.parametrize("speeds", [(at(0.9),), (at(1.02), at(0.7))])
 def test_schedules_are_timed_where_a_workload_is_slower_than_memory(seek, speeds):
-    assert seek(*speeds) == (True, "is written from its formula")
+    slower = {"flat": Score(Measure.NATIVE, 0.9, 0.8, 1.1), "rows": Score(Measure.NATIVE, 1.01, 1.0, 1.02)}
+    assert seek(*speeds, scores=slower) == (
+        True,
+        "is written from its formula; none of 2 other schedules timed beside its own is certainly faster",
+    )
+
+
+def test_a_port_without_other_schedules_says_so(seek):
+    assert seek(at(0.9))[1] == "is written from its formula; no other schedule could be timed beside its own"
 
 
 def test_schedules_are_timed_where_a_workload_has_no_time(seek):

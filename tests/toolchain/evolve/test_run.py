@@ -8,20 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from porter.cli.attempt import Destination, Wish, attempt
 from porter.cli.main import main
-from porter.cli.options import cache_folder
-from porter.cli.sources import NamedSource
-from porter.evaluate.migration import MigrateOptions
-from porter.evolve.budget import Budget
 from porter.evolve.journal import NAME
-from porter.evolve.run import choosing
-from porter.report.software import installed_software
 from porter.serve.access import TOKEN
 from tests.toolchain.serve.server_process import SECRET, ServerProcess
 
@@ -77,21 +68,6 @@ def test_a_search_knows_the_formula_of_what_it_searches(searched):
     asked = [event for event in events if event.get("proposer") == "formula"]
     assert asked
     assert {c["origin"]["note"].split(",")[0] for event in asked for c in event["candidates"]} <= {"flat"}
-
-
-def test_a_port_from_a_formula_gets_the_best_of_its_schedules(tmp_path):
-    """As on a machine with a device, where these are timed; here a model ranks them, and each is proven."""
-    source = tmp_path / "scale.cu"
-    source.write_text(SOURCE)
-    search = replace(choosing(1), budget=Budget(1))
-    wish = Wish(MigrateOptions("triton", cache_folder()), choosing=search)
-    found = NamedSource(source, Path())
-    (made,) = attempt(found, wish, Destination(tmp_path / "out", False), installed_software(), lambda _: None)
-    assert made.unsearched is None
-    assert (made.migration.outcome.label, made.improved.evaluations) == ("verified", 1 + 2)
-    asked = [line["proposer"] for line in without_clock(made.improved.folder) if line["event"] == "proposed"]
-    assert set(asked[1:]) == {"formula"}
-    assert "# flat, tiles of" in (tmp_path / "out" / "scale_triton.py").read_text()
 
 
 def test_what_was_killed_goes_on_as_if_it_had_not_been(searched, tmp_path):

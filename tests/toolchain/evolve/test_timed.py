@@ -238,3 +238,26 @@ def test_a_search_on_a_device_finds_what_is_fast_there(search, tmp_path):
     assert beside.keys() == {"cuda", "seed"}
     assert beside["seed"] == pytest.approx(found["factor"], rel=0.01)
     assert main(["replay", str(tmp_path / "out" / "scale.triton.search")]) == 0
+
+
+def test_a_port_from_a_formula_gets_the_fastest_of_some_schedules(tmp_path, capsys, monkeypatch):
+    """All are timed in one hold of the device; the best is proven, and timed once more beside the first."""
+    taken = []
+    alone = DeviceLock.alone
+    monkeypatch.setattr(DeviceLock, "alone", lambda self: taken.append(True) or alone(self))
+    (tmp_path / "scale.cu").write_text(SOURCE)
+    (tmp_path / "scale.toml").write_text(CONTRACT)
+    named = [str(tmp_path / "scale.cu"), "--contract", str(tmp_path / "scale.toml"), "-o", str(tmp_path / "out")]
+    assert main(["migrate", *named, "--target", "triton", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "search" not in document
+    beside = {one["name"]: one["speedup"] for one in document["times"][0]["baselines"]}
+    assert beside.keys() == {"cuda", "seed"}
+    assert beside["seed"] > 1
+    said = re.fullmatch(
+        r".*; its schedule, (.*), was (\d\.\d{3}) times as fast as its first", document["follows"]["because"]
+    )
+    assert said is not None
+    assert float(said[2]) == pytest.approx(beside["seed"], abs=1e-3)
+    assert f"# {said[1].split(',')[0]}" in (tmp_path / "out" / "scale_triton.py").read_text()
+    assert len(taken) == 3
