@@ -117,17 +117,24 @@ class Stopwatch:
         """Compiles what baselines compile at their first call, while the device is free for others.
 
         `torch.compile` took 5.4 of the 8.1 s of a check, and whoever wanted to measure waited for that (H200, 20
-        operators at once). What fails here fails again, and is told, when it is called.
+        operators at once). What fails here fails again, and is told, when it is called. What takes too long is not.
         """
-        lazy = [one for name, one in baselines.items() if one.compiles_on_call and name not in self.too_slow]
+        lazy = {name: one for name, one in baselines.items() if one.compiles_on_call and name not in self.too_slow}
         if not lazy:
             return
-        with suppress(CandidateError):
-            with self.stages.holding(self.place.lock.shared(), Stage.CHECK):
-                candidate.session.begin()
-            with self.stages.of(Stage.BUILD):
-                for one in lazy:
+        with self.stages.holding(self.place.lock.shared(), Stage.CHECK):
+            candidate.session.begin()
+        with self.stages.of(Stage.BUILD):
+            for name, one in lazy.items():
+                try:
                     replace(one, session=candidate.session).compile(job_of(self.contract, workload))
+                except CandidateError as failed:
+                    self._give_up(name, workload, failed.run)
+
+    def _give_up(self, name: str, workload: Workload, run: Run) -> None:
+        """Tries a baseline no more that reached the limit of time: others would wait for it again."""
+        if any(fault.kind is FaultKind.TIMEOUT for fault in run.faults):
+            self.too_slow[name] = f"{fault_of(run)} at '{workload.name}'"
 
     def _checked(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Ready:
         seats = seats_for(_COPIES * footprint(self.contract, workload), self.place.device.memory_bytes)
@@ -148,8 +155,7 @@ class Stopwatch:
         for name in [name for name in baselines if name not in self.too_slow]:
             moved = replace(baselines[name], session=candidate.session)
             run = moved.run(given)
-            if any(fault.kind is FaultKind.TIMEOUT for fault in run.faults):
-                self.too_slow[name] = f"{fault_of(run)} at '{workload.name}'"
+            self._give_up(name, workload, run)
             if wrong := differs(self.contract, expected, run) if run.finished else fault_of(run):
                 without.append(f"{name}: {wrong}")
             else:

@@ -26,6 +26,7 @@ from porter.worker.load import load
 Call = Callable[[Sequence[object]], object]
 _DEVICE = "cuda"
 _RESULTS = 32  # a number, a count, and the tensors
+_SIZES = 1 << 16  # at which a process compiles one reference, or some
 
 
 class HostError(RuntimeError):
@@ -130,7 +131,8 @@ class ReferenceCall:
             with torch.device(_DEVICE):  # tensors that it makes itself lie there, too
                 return reference.call(model, inputs, entry.blank)
 
-        # Every size gets code of its own, as it has in every other arm.
+        # Every size gets code of its own, as it has in every other arm; beyond the limit it would run uncompiled.
+        torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = _SIZES
         compiled = torch.compile(answer, dynamic=False, backend=self._inductor) if entry.compiled else answer
         self._function: Callable[..., object] = compiled
 

@@ -12,7 +12,7 @@ from porter.contract.draft import draft
 from porter.evaluate.answers import NativeAnswers
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.timing import Stopwatch
-from porter.native.requests import LibraryEntry
+from porter.native.requests import LibraryEntry, ReferenceEntry
 from porter.native.session import CandidateError
 from porter.native.timed import Timed
 from porter.simt.job import Fault, FaultKind, Run, TensorValue
@@ -42,6 +42,13 @@ class Session:
         outputs = () if late else tuple(TensorValue(t.dtype, t.shape, tensors[0].storage) for t in tensors)
         return Run(not late, 0, outputs, (), (), (), (), (LATE,) if late else (), "", "", 0.0)
 
+    def begin(self):
+        pass
+
+    def compile(self, _entry, _given):
+        self.called.append("compiling")
+        raise CandidateError(Run(False, 1, (), (), (), (), (), (LATE,), "", "", 0.0))
+
     def prepare(self, *_):
         raise CandidateError(Run(False, 1, (), (), (), (), (), (LATE,), "", "", 0.0))
 
@@ -56,16 +63,31 @@ def contract():
     return next(c for c in draft(parse(Source(Path("op.cu"), SOURCE)), whole_program=False) if c.entry.name == "launch")
 
 
-def test_a_baseline_that_is_too_slow_is_tried_once(contract):
-    session, too_slow = Session(), {}
-    timed = {name: Timed(session, LibraryEntry("", name)) for name in ("candidate", "cuda", "slow")}
+def time_two_workloads(contract, session, slow):
+    """Returns the baselines that were given up, of which one has the entry `slow`."""
+    too_slow = {}
+    timed = {name: Timed(session, LibraryEntry("", name)) for name in ("candidate", "cuda")}
     device, lock = SimpleNamespace(memory_bytes=1 << 37), SimpleNamespace(shared=unheld, alone=unheld)
     place = SimpleNamespace(lock=lock, device=device, one=None)
-    baselines = {name: timed[name] for name in ("cuda", "slow")}
+    baselines = {"cuda": timed["cuda"], "slow": Timed(session, slow)}
     for workload in contract.workloads[:2]:
         answers = NativeAnswers(contract, timed["cuda"])
         watch = Stopwatch(place, contract, answers, Fidelity.NATIVE, too_slow=too_slow)
         watch.time(timed["candidate"], workload, baselines)
+    return too_slow
+
+
+def test_a_baseline_that_takes_too_long_to_compile_is_not_called(contract):
+    session = Session()
+    too_slow = time_two_workloads(contract, session, ReferenceEntry("", compiled=True))
+    assert session.called.count("compiling") == 1
+    assert set(session.called) == {"compiling", "cuda", "candidate"}
+    assert too_slow == {"slow": f"the time limit is reached at '{contract.workloads[0].name}'"}
+
+
+def test_a_baseline_that_is_too_slow_is_tried_once(contract):
+    session = Session()
+    too_slow = time_two_workloads(contract, session, LibraryEntry("", "slow"))
     assert session.called.count("slow") == 1
     assert session.called.count("candidate") == 2
     assert too_slow == {"slow": f"the time limit is reached at '{contract.workloads[0].name}'"}

@@ -57,6 +57,14 @@ def test_another_size_is_compiled_when_it_is_called(reference):
     assert _graphs() == 2
 
 
+def test_every_size_is_compiled_however_many_there_are(reference):
+    for columns in range(2, 20):
+        x = torch.randn(4, columns)
+        (answer,) = reference([x, 3.0])
+        assert torch.equal(answer, torch.relu(x) * 3.0)
+    assert _graphs() == 18
+
+
 def test_tensors_without_memory_have_shape_and_type():
     value = TensorValue(DType.BFLOAT16, (1 << 20, 1 << 20), np.zeros(0, np.uint16))
     tensor, missing, number = without_memory([value, TensorValue.none(DType.FLOAT32), ScalarValue(2)], "cpu")
