@@ -26,7 +26,7 @@ from porter.ir.tile.expressions import (
 from porter.schedule.kernel_writer import ZERO, Block, KernelWriter, Point
 from porter.schedule.loops import Apply, ArgReduce, Node, Reduce
 from porter.schedule.means import mean_of
-from porter.schedule.moments import deviations, origin, tile_moments
+from porter.schedule.moments import deviations, finite, origin, tile_moments
 from porter.schedule.polynomial import NotSchedulableError, Polynomial
 from porter.schedule.statistics import Kind, Statistic
 from porter.schedule.strength import ONE
@@ -100,7 +100,8 @@ def at_once(statistic: Statistic, values: Values) -> dict[Node, Value]:
         return {fold: payload(fold, index, values, writer, block)}
     if statistic.kind is Kind.MEAN:
         start = writer.let(block, "origin", origin(fold, values))
-        return {mean_of(fold): _mean(start, _shift(fold, start, values), values)}
+        mean = _mean(start, _shift(fold, start, values), values)
+        return {mean_of(fold): _corrected(mean, fold, values) if statistic.is_result else mean}
     return {fold: writer.let(block, _HINTS[fold.combine], writer.folded(fold.combine, held.element(fold, values)))}
 
 
@@ -203,6 +204,15 @@ def _shift(fold: Reduce, start: Value, values: Values) -> Value:
 
 def _mean(start: Value, shifts: Value, values: Values) -> Value:
     return values.writer.let(values.outer, "mean", Compute("add", (start, values.writer.folded(Combine.SUM, shifts))))
+
+
+def _corrected(mean: Value, fold: Reduce, values: Values) -> Value:
+    """Returns the mean as exactly as a sum has it: `mean` is off by a rounding of the row's first element.
+
+    It is no step for a row that is not finite: its mean is that of the sum.
+    """
+    near = values.writer.let(values.outer, "near_mean", finite(mean))
+    return _mean(near, _shift(fold, near, values), values)
 
 
 class _Moments(Accumulator):

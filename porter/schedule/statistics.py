@@ -8,13 +8,13 @@ their maximum (Milakov and Gimelshein 2018). Both are recognised by what they co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from porter.ir.tensor.expressions import Combine
 from porter.schedule.linear_terms import factor_between, linear_terms
 from porter.schedule.loops import Apply, ArgReduce, Folding, Node, Reduce, is_fold, walk
-from porter.schedule.means import adds_squares
+from porter.schedule.means import adds_squares, mean_of
 from porter.schedule.nests import Nest
 from porter.schedule.polynomial import Polynomial
 
@@ -33,12 +33,14 @@ class Kind(Enum):
 class Statistic:
     """Reductions that are computed together. Of several the later ones depend on the first.
 
-    `element` is the value at each point of the row: the deviations and exponentials are those of `element`.
+    `element` is the value at each point of the row: the deviations and exponentials are those of `element`. With
+    `is_result` a result is the mean itself.
     """
 
     kind: Kind
     folds: tuple[Folding, ...]
     element: Node
+    is_result: bool = False
 
 
 def keeps_lanes(nest: Nest) -> bool:
@@ -49,13 +51,15 @@ def keeps_lanes(nest: Nest) -> bool:
 
 def statistics(nest: Nest, *, in_one_pass: bool) -> tuple[tuple[Statistic, ...], ...]:
     """Returns the statistics of a nest by pass; they depend on those of earlier passes only."""
-    left = list(nest.folds)
+    left, returned = list(nest.folds), {result.body for result in nest.results}
     found: list[Statistic] = []
     while left:
         statistic = _next(left.pop(0), left, in_one_pass=in_one_pass)
         for other in statistic.folds[1:]:
             left.remove(other)
-        found.append(statistic)
+        first = statistic.folds[0]
+        is_result = isinstance(first, Reduce) and bool(first.loops) and mean_of(first) in returned
+        found.append(replace(statistic, is_result=is_result))
     return _by_pass(found)
 
 

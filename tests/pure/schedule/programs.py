@@ -1,5 +1,6 @@
 """Tensor programs written by hand, one for each way in which loops are merged, split and reduced."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from porter.contract.dtype import DType
@@ -90,6 +91,15 @@ def layer_norm():
     return operator(
         own, ("i", "c", "w"), ("batch", "channels", "width"), inputs, ("batch", "channels", "width"), ("eps",)
     )
+
+
+def mean_and_squares():
+    """Returns one with two results: the mean of a row, and its sum of squared deviations from that."""
+    columns = [to("k", "columns")]
+    _, squares = moments(x_at("i", "k"), columns, size("/columns"))
+    mean = op("multiply", Number(size("/columns")), total(Combine.SUM, columns, x_at("i", "k")))
+    program = operator(mean, ("i",), ("rows",))
+    return replace(program, outputs=(*program.outputs, replace(program.outputs[0], name="squares", body=squares)))
 
 
 def group_norm():

@@ -18,7 +18,7 @@ from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.source.text import Source
 from porter_triton.tiles.module import module
-from tests.pure.schedule.programs import ALL
+from tests.pure.schedule.programs import ALL, mean_and_squares
 
 SCHEDULES = {
     "streamed": Schedule(Algorithm.STREAMED, columns=32),
@@ -135,6 +135,23 @@ def test_every_algorithm_computes_what_the_program_says(tmp_path):
     for label, told, own in zip(labels, wanted, torch.load(tmp_path / "results", weights_only=True), strict=True):
         assert own.shape == told.shape, label
         torch.testing.assert_close(own, told.to(own.dtype), rtol=2e-5, atol=2e-5, msg=lambda m, at=label: f"{at}: {m}")
+
+
+def test_a_mean_that_is_a_result_is_as_exact_as_a_sum_where_rows_begin_with_a_large_element(tmp_path):
+    program = mean_and_squares()
+    path = tmp_path / "held.py"
+    path.write_text(written(program, SCHEDULES["held"]).text)
+    x = torch.randn(5, 129, generator=torch.Generator().manual_seed(3)) * 0.01
+    x[:3, 0] = 3000.0
+    x[3, 7], x[4, 7] = float("inf"), float("nan")
+    torch.save([(str(path), [x])], tmp_path / "calls")
+    script = Path(__file__).with_name("interpreted.py")
+    subprocess.run([sys.executable, script, tmp_path / "calls", tmp_path / "results"], check=True)
+    ((mean, _),) = torch.load(tmp_path / "results", weights_only=True)
+    exact = x.double().mean(1)
+    assert (mean[:3] - exact[:3]).abs().max() <= 4e-7 * exact[:3].abs().max()
+    assert mean[3] == float("inf")
+    assert mean[4].isnan()
 
 
 @pytest.mark.parametrize(("name", "schedule"), sorted(REFUSED))
