@@ -149,6 +149,12 @@ class Session:
             if self._child is None:
                 self._starting = self._starting or _STARTERS.submit(self._started)
 
+    def wait(self) -> None:
+        """Waits until there is a process, which does not use the device yet. Raises `MachineError` if none starts."""
+        self.start()
+        if self._starting is not None:
+            self._starting.result()
+
     def begin(self) -> None:
         """Lets the process take the device, if it has not. Raises `MachineError` where there is none to be used."""
         self._ready()
