@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from math import isfinite
 
 from porter.contract.body import comparisons, quietly, rebuild, substitute, written
@@ -141,8 +141,16 @@ def asks_for_whole(usage: Usage, kernel: Function, word: str) -> bool:
 
 
 def has_dynamic_memory(usage: Usage, kernel: Function) -> bool:
-    """Returns whether `kernel`, or what it calls, has shared memory whose size its launch gives."""
-    return any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
+    """Returns whether `kernel`, or what it calls, has or names shared memory whose size its launch gives."""
+    outer = {array.name for array in usage.outer_shared if array.dynamic}
+    return any(any(a.dynamic for a in f.shared) or _names(usage, f, outer) for f in _reached(usage, kernel))
+
+
+def _names(usage: Usage, function: Function, arrays: Set[str]) -> bool:
+    """Returns whether `function` names one of `arrays`, which are declared outside of it, and means that one."""
+    hidden = {param.name for param in function.params} | {array.name for array in function.shared}
+    words = {word.text for word in usage.body(function).words}
+    return bool(words & (arrays - hidden))
 
 
 def _reached(usage: Usage, kernel: Function) -> frozenset[Function]:

@@ -25,7 +25,7 @@ from porter.source.dispatch import DispatchMacros
 from porter.source.dispatch import aliases as dispatched_aliases
 from porter.source.lexer import TokenKind
 from porter.source.parse import Alone, read_alone
-from porter.source.program import CType, Function, Launch, Macro, Param, Program
+from porter.source.program import CType, Function, Launch, Macro, Param, Program, SharedArray
 from porter.source.text import Source
 from porter.syntax.words import translation_unit
 
@@ -221,6 +221,12 @@ class Usage:
                 pending.extend(fresh.values())
             self._called_hosts[function] = tuple(found.values())
         return self._called_hosts[function]
+
+    @cached_property
+    def outer_shared(self) -> tuple[SharedArray, ...]:
+        """The `__shared__` variables that the source and its headers declare outside of functions."""
+        programs = (self.program, *(header.program for header in self._read_headers))
+        return tuple(array for program in programs for array in program.shared)
 
     @cached_property
     def header_kernels(self) -> tuple[Function, ...]:

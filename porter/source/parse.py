@@ -17,7 +17,7 @@ from porter.source.not_understood import error_extents, not_understood
 from porter.source.preprocess import Preprocessed, preprocess, preprocessed_tokens
 from porter.source.program import Program
 from porter.source.reading import Reading
-from porter.source.shared import constant_variables
+from porter.source.shared import constant_variables, outer_shared_arrays
 from porter.source.text import Source
 from porter.source.unfinished import unfinished
 
@@ -113,6 +113,7 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
         includes=tuple(includes(source, stream)),
         headers=included,
         constants=constant_variables(reading, [(d.start, d.end) for d in defined]),
+        shared=outer_shared_arrays(reading, [(d.start, d.end) for d in defined]),
         bindings=bindings,
         not_understood=unread,
         findings=findings,

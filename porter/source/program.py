@@ -176,7 +176,7 @@ class Program:
     `kernels` are the `__global__` functions, `device_functions` the device-only ones, `host_functions` the rest.
     `headers` are the local headers the compiler comes to, with the names they are included by; `defines` are the
     macros that the build sets, `NAME` or `NAME=VALUE`. `elsewhere` are pieces of other files that define what it only
-    declares.
+    declares; `shared` are the `__shared__` variables outside of functions.
     """
 
     source: Source
@@ -194,6 +194,7 @@ class Program:
     findings: tuple[Finding, ...] = field(default=())
     defines: tuple[str, ...] = ()
     elsewhere: tuple[Source, ...] = ()
+    shared: tuple[SharedArray, ...] = ()
 
     def kernel(self, name: str) -> Function | None:
         """The kernel called `name`, plain or qualified; None when the file has none."""

@@ -1,4 +1,4 @@
-"""Variables with CUDA storage: `__shared__` in a body, `__constant__` and `__device__` outside of one."""
+"""Variables with CUDA storage: `__shared__` ones, and `__constant__` and `__device__` ones outside of functions."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ def shared_arrays(reading: Reading, start: int, end: int) -> tuple[SharedArray, 
             begin, stop = _statement(words, i)
             found.extend(_declared(reading, words[begin:stop]))
     return tuple(found)
+
+
+def outer_shared_arrays(reading: Reading, functions: Sequence[tuple[int, int]]) -> tuple[SharedArray, ...]:
+    """Returns the `__shared__` variables declared outside of `functions`, which several of these may use."""
+    every = shared_arrays(reading, 0, len(reading.text))
+    within = {array.span for start, end in functions for array in shared_arrays(reading, start, end)}
+    return tuple(array for array in every if array.span not in within)
 
 
 def constant_variables(reading: Reading, bodies: Sequence[tuple[int, int]]) -> tuple[ConstantVariable, ...]:

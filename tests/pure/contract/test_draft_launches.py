@@ -34,6 +34,25 @@ def test_a_bare_kernel_gets_dynamic_shared_memory_where_a_function_it_calls_has_
     assert (int(contract.entry.launch.shared_bytes) > 0) == bool(used)
 
 
+@pytest.mark.parametrize(
+    ("outside", "param", "used", "has_memory"),
+    [
+        ("extern __shared__ float all[];", "int n", "all[threadIdx.x] = n;", True),
+        ("extern __shared__ float all[];", "int n", "helped(n);", True),
+        ("extern __shared__ float all[];", "int n", "", False),
+        ("extern __shared__ float all[];", "float* all", "all[threadIdx.x] = 1;", False),
+        ("__shared__ float all[256];", "int n", "all[threadIdx.x] = n;", False),
+        ("__global__ void other() { extern __shared__ float all[]; }", "int n", "y[all] = n;", False),
+    ],
+)
+def test_a_bare_kernel_gets_dynamic_shared_memory_where_it_names_some_of_the_file(outside, param, used, has_memory):
+    helper = "__device__ void helped(int n) { all[threadIdx.x] = n; }" if "helped" in used else ""
+    kernel = f"__global__ void k(float* y, {param}) {{ {used} y[threadIdx.x] = 1; }}"
+    contract = next(c for c in drafted(f"{outside}\n{helper}\n{kernel}") if c.name == "k")
+    assert contract.entry.launch is not None
+    assert (int(contract.entry.launch.shared_bytes) > 0) == has_memory
+
+
 def test_a_guessed_launch_is_a_question():
     (guessed,) = drafted(BARE)
     assert guessed_launch(guessed) is not None
