@@ -25,6 +25,7 @@ from porter.contract.contract import Contract, EntryKind
 from porter.contract.covering import covering
 from porter.contract.enlarging import beyond_constant, decided_by_data, enlarged, roomy
 from porter.contract.equalities import with_compared
+from porter.contract.known_probes import KnownProbes
 from porter.contract.placing import (
     array_limits,
     divisibilities,
@@ -55,12 +56,17 @@ _SMALLEST = 2  # the last step of sizes that a probe is made at
 _MOST_RUNS = 40  # until one reading of a draft is given up
 
 
-def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | None = None) -> Confirmation:
-    """Answers `contract`'s questions about extents, bounds and roles; `fixed` holds sizes the user chose."""
+def confirm(
+    contract: Contract, execute: Execute, fixed: Mapping[str, int] | None = None, known: KnownProbes | None = None
+) -> Confirmation:
+    """Answers `contract`'s questions about extents, bounds and roles; `fixed` holds sizes the user chose.
+
+    Probes of this draft that are `known` are not made again.
+    """
     if contract.entry.kind is EntryKind.PROGRAM:
         return Confirmation(contract, 0)
     given = {s: n for s, n in (fixed or {}).items() if s in contract.symbols}
-    trials = Trials(execute)
+    trials = Trials(execute, known or KnownProbes())
     contract, found = _typed(contract, _Confirmer(contract, trials, given).confirmed(), trials, given)
     for other in _others(contract, trials, given):
         if _complete(found) and set(found.inferred) <= {*contract.shares}:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from porter.contract.objects import takes_objects
 from porter.contract.pointers import is_buffer, is_words
 from porter.contract.usage import Usage
@@ -94,10 +96,14 @@ def _callable(usage: Usage, function: Function) -> tuple[Function, ...]:
     return _launchers(usage, within) or (function,)
 
 
-def left_out(usage: Usage, entry: str) -> tuple[Function, ...]:
-    """Returns the host functions that take objects, and for which the host function `entry` stands."""
-    outer = (f for f in _launchers(usage) if f.qualified != entry and takes_objects(usage, f))
-    return tuple(f for f in outer if any(part.qualified == entry for part in _callable(usage, f)))
+def left_out(usage: Usage) -> Mapping[str, tuple[Function, ...]]:
+    """Returns, by the qualified names of host functions, those that take objects and for which each of them stands."""
+    outer = [(f, _callable(usage, f)) for f in _launchers(usage) if takes_objects(usage, f)]
+    names = dict.fromkeys(part.qualified for _, parts in outer for part in parts)
+    return {
+        name: tuple(f for f, parts in outer if f.qualified != name and any(p.qualified == name for p in parts))
+        for name in names
+    }
 
 
 def _gives(usage: Usage, function: Function) -> bool:

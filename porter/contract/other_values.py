@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import lcm
 
@@ -54,21 +54,41 @@ def _workload(contract: Contract, trials: Trials, values: Values, fixed: Sizes) 
 
     Where it takes them at no usual sizes, all sizes are multiples of the whole ones.
     """
-    changed = _with(contract, values)
-    usual = [w.sizes for w in contract.workloads[:2]]
-    taken = [sizes for sizes in usual if _takes(trials, changed, sizes)]
-    if not taken and (sizes := _multiples(contract, values, fixed)) and _takes(trials, changed, sizes):
-        taken = [sizes]
-    sizes = max(taken, key=lambda own: _shown(contract, trials, values, own), default=None)
+    sizes = _sizes(contract, trials, values, fixed)
     named = ", ".join(f"{name} = {value:g}" for name, value in values.items())
     return None if sizes is None else Workload(named, sizes, _SEED, scalars=values)
 
 
-def _shown(contract: Contract, trials: Trials, values: Values, sizes: Sizes) -> int:
-    """Returns how many of `values` change an answer: a window of 4 rows acts like one of 3 where there are 3 rows."""
+def _sizes(contract: Contract, trials: Trials, values: Values, fixed: Sizes) -> Sizes | None:
+    """Returns the sizes of that workload; None where the original takes these values at none."""
+    changed = _with(contract, values)
+    tiny, *larger = (w.sizes for w in contract.workloads[:2])
+    if _takes(trials, changed, tiny):
+        return next((sizes for sizes in larger if _is_better(contract, trials, values, tiny, sizes)), tiny)
+    if usual := next((sizes for sizes in larger if _takes(trials, changed, sizes)), None):
+        return usual
+    rounder = _multiples(contract, values, fixed)
+    return rounder if rounder and _takes(trials, changed, rounder) else None
+
+
+def _is_better(contract: Contract, trials: Trials, values: Values, tiny: Sizes, larger: Sizes) -> bool:
+    """Returns whether the original takes `values` at `larger` sizes, too, and more of them show there.
+
+    Runs at these take long: what showed at the `tiny` ones is only asked for again where something else shows.
+    """
+    shown = _shown(contract, trials, values, tiny, values)
+    hidden = [name for name in values if name not in shown]
+    if not hidden or not _takes(trials, _with(contract, values), larger):
+        return False
+    more = _shown(contract, trials, values, larger, hidden)
+    return bool(more) and len(more) + len(_shown(contract, trials, values, larger, shown)) > len(shown)
+
+
+def _shown(contract: Contract, trials: Trials, values: Values, sizes: Sizes, asked: Iterable[str]) -> list[str]:
+    """Returns which of `values` that are `asked` change an answer: a window of 4 acts like one of 3 on 3 rows."""
     told = _answers(trials.exact(_with(contract, values), sizes))
-    others = ({other: value for other, value in values.items() if other != name} for name in values)
-    return sum(1 for rest in others if _answers(trials.exact(_with(contract, rest), sizes)) != told)
+    others = {name: {other: value for other, value in values.items() if other != name} for name in asked}
+    return [name for name, rest in others.items() if _answers(trials.exact(_with(contract, rest), sizes)) != told]
 
 
 def _with(contract: Contract, values: Values) -> Contract:

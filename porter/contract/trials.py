@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from porter.contract.compare import compare
 from porter.contract.contract import Contract, Distribution, Role, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, left_unwritten, takes_garbage
+from porter.contract.known_probes import KnownProbes
 from porter.contract.probing import FILLINGS, PROBE_ELEMENTS, Filling, filled, job, probe_job, with_nans
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
@@ -46,11 +47,12 @@ class Trials:
 
     In a probe, tensors of unknown extent hold `PROBE_ELEMENTS`, or what they were `grown` to. It is made at every
     choice of what only selects, or, without `choices`, only at the contract's own; and with inputs whose elements are
-    all equal. Once a few in a row reached the time limit, or something that no file defines, no more are made: the last
-    one stands for the rest.
+    all equal. Those that are `known` are not made again, and count all the same. Once a few in a row reached the time
+    limit, or something that no file defines, no more are made: the last one stands for the rest.
     """
 
     execute: Execute
+    known: KnownProbes = field(default_factory=KnownProbes)
     grown: Mapping[str, int] = field(default_factory=dict)
     choices: bool = True
     runs: int = 0
@@ -76,7 +78,7 @@ class Trials:
         It is said to touch all that a run at any choice of what only selects, or on equal inputs, touched.
         """
         key = (*map(tuple, (sizes.items(), self.grown.items())), contract.arguments)
-        run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.grown)))
+        run = self._probe(key, lambda: probe_job(contract, sizes, self.grown))
         if not starts(run):
             return run
         alike = self._alike(run, contract, sizes) if self._hangs_on_inputs else []
@@ -91,7 +93,7 @@ class Trials:
         for seed, scale in _OTHER_INPUTS:
             key = (*map(tuple, (sizes.items(), self.grown.items())), contract.arguments, seed)
             wide = probe_job(contract, sizes, self.grown, Workload("probe", sizes, seed, scale))
-            runs.append(self._run(key, lambda wide=wide: self._traced(wide)))  # type: ignore[misc]
+            runs.append(self._probe(key, lambda wide=wide: wide))  # type: ignore[misc]
         return [run for run in runs if starts(run)]
 
     def _alike(self, run: Run, contract: Contract, sizes: Mapping[str, int]) -> list[Run]:
@@ -117,7 +119,7 @@ class Trials:
         changed = selected(contract, change) if isinstance(change, Selection) else filled(contract, change)
         key = (*map(tuple, (sizes.items(), self.grown.items())), changed.arguments)
         if key not in self._seen and change not in self._endless:
-            run = self._seen[key] = self._traced(probe_job(changed, sizes, self.grown))
+            run = self._seen[key] = self._traced(key, lambda: probe_job(changed, sizes, self.grown))
             if endless(run) or run.seconds > SLOW_S:
                 self._endless.add(change)
         return self._seen.get(key)
@@ -135,7 +137,7 @@ class Trials:
         if not (self._hangs_on_nans and any(i and k for i, k in zip(idle, kept, strict=False))):
             return touched
         key = (*map(tuple, (sizes.items(), self.grown.items())), contract.arguments, "nan")
-        run = self._run(key, lambda: self._traced(with_nans(probe_job(contract, sizes, self.grown), contract)))
+        run = self._probe(key, lambda: with_nans(probe_job(contract, sizes, self.grown), contract))
         found = [replace(t, read_end=max(t.read_end, t.written_end)) for t in run.touched]
         self._hangs_on_nans = not troubled(run) and any(t.written_end for t, i in zip(found, idle, strict=False) if i)
         return (
@@ -221,9 +223,12 @@ class Trials:
         pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
         return all(compare(b, a, contract.tolerance.get(a.dtype)).passed for a, b in pairs)
 
-    def _traced(self, given: Job) -> Run:
+    def _probe(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
+        return self._run(key, lambda: self._traced(key, given))
+
+    def _traced(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
         """Returns a probe's run without the contents of large tensors: many runs are kept, only their traces matter."""
-        return replace(self.execute(given), outputs=(), results=(), snapshots=())
+        return self.known.get(key, lambda: replace(self.execute(given()), outputs=(), results=(), snapshots=()))
 
     def _run(self, key: tuple[object, ...], made: Callable[[], Run]) -> Run:
         if key not in self._seen:

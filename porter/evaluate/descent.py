@@ -7,7 +7,7 @@ their verdicts say what was not compared. An original that running showed to be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -135,8 +135,9 @@ class Descent:
         entry = proof.entry.contract.entry
         if not isinstance(proof.entry.outcome, Verified) or self.options.kernels:
             return proof
-        leading = launching if entry.kind is EntryKind.KERNEL else left_out
-        names = [f.qualified for f in leading(self._usage, entry.name)]
+        is_kernel = entry.kind is EntryKind.KERNEL
+        leading = launching(self._usage, entry.name) if is_kernel else self._stood_for.get(entry.name, ())
+        names = [f.qualified for f in leading]
         return self.alone(with_caveat(proof, _NOT_CALLED.format(", ".join(names)))) if names else proof
 
     def alone(self, proof: Proof) -> Proof:
@@ -156,6 +157,11 @@ class Descent:
             next(proven) if because is None else Proof(EntryOutcome(contract, because), ())
             for contract, because in zip(contracts, refused, strict=True)
         ]
+
+    @cached_property
+    def _stood_for(self) -> Mapping[str, tuple[Function, ...]]:
+        """The host functions that take objects, by those that stand for them: to read all is to do so once."""
+        return left_out(self._usage)
 
     @cached_property
     def _usage(self) -> Usage:

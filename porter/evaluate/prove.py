@@ -8,6 +8,7 @@ from functools import partial, reduce
 
 from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
+from porter.contract.known_probes import KnownProbes
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import deciding
 from porter.evaluate.device_sizes import DeviceSizes
@@ -89,12 +90,13 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """An entry, its original and its port, and how long its first turn is."""
+    """An entry, its original and its port, how long its first turn is, and what its contract was probed with."""
 
     contract: Contract
     built: Built
     port: Candidates
     share_s: float
+    known: KnownProbes = field(default_factory=KnownProbes)
 
 
 def as_built(_: Contract, port: Candidates) -> Candidates:
@@ -168,7 +170,7 @@ class Prover:
         """Returns the proof of an entry; None where its turn was over before."""
         proof = None
         with turns.next():
-            proof = self._proof(waiting.contract, waiting.built, waiting.port, steps)
+            proof = self._proof(waiting, steps)
         if proof is None:
             end_calls()
         return proof
@@ -184,13 +186,13 @@ class Prover:
     def _originals(self) -> Originals:
         return Originals(self.original, self.sizes, self.bench, self.stated, self.judging)
 
-    def _proof(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof:
+    def _proof(self, waiting: _Waiting, progress: Progress) -> Proof:
         """Returns the proof at the drafted sizes, or at smaller ones where these take too long."""
-        settled = self._settled(contract, built, progress)
+        settled = self._settled(waiting, progress)
         if isinstance(settled, Unproven):
             return _unproven(settled)
-        assert not isinstance(built, BuildFailure)
-        port = port if built.failure is not None else _whole(port)
+        assert not isinstance(waiting.built, BuildFailure)
+        port = waiting.port if waiting.built.failure is not None else _whole(waiting.port)
         if self.stated or self.judging or not settled.contract.symbols:
             return self._held(settled, port, progress)
         proof = None if self._takes_long(settled) else self._as_drafted(settled, port, progress)
@@ -200,17 +202,19 @@ class Prover:
         smaller_sizes = self._at_smaller_sizes(settled, port, progress)
         return smaller_sizes or proof or self._held(settled, port, progress, _NO_SMALLER)
 
-    def _settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
+    def _settled(self, waiting: _Waiting, progress: Progress) -> Settled | Unproven:
         """Settles the contract's questions; for a slow original only as far as brief runs tell.
 
         A run after which there is no time to prove anything at its sizes says no more if it comes to its end.
         """
         allowed_s = _PART_AS_DRAFTED * self.deadline.left_s
         with self.deadline.span(allowed_s) as span:
-            settled = self._originals.settled(contract, built, progress, longest_s=allowed_s / (2 * _LEAST_RUNS))
+            known = waiting.known.within(allowed_s / (2 * _LEAST_RUNS))
+            settled = self._originals.settled(waiting.contract, waiting.built, progress, known=known)
         if not (span.passed or (isinstance(settled, Unproven) and settled.too_slow)):
             return settled
-        settled = self._originals.settled(contract, built, progress, in_brief=True)
+        known = waiting.known
+        settled = self._originals.settled(waiting.contract, waiting.built, progress, in_brief=True, known=known)
         return replace(settled, because=_IN_BRIEF.format(settled.because)) if isinstance(settled, Unproven) else settled
 
     def _takes_long(self, settled: Settled) -> bool:

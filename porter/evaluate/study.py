@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind, ScalarArg, Workload
 from porter.contract.findings import contract_findings, extents_of
+from porter.contract.known_probes import KnownProbes
 from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.number_lists import lists
 from porter.contract.other_values import unvaried
@@ -116,28 +116,29 @@ class Originals:
         progress: Progress,
         *,
         in_brief: bool = False,
-        longest_s: float = math.inf,
+        known: KnownProbes | None = None,
     ) -> Settled | Unproven:
         """Settles the questions of `contract`, and drops workloads that are for devices alone.
 
-        `in_brief` asks only at sizes at which the original takes hardly any time, and runs of more than `longest_s` of
-        processor time are broken off.
+        `in_brief` asks only at sizes at which the original takes hardly any time. Probes that are `known` are not made
+        again; others that take more than its `longest_s` of processor time are broken off.
         """
         here = tuple(workload for workload in contract.workloads if not workload.device_only)
-        longest_s = BRIEF_S if in_brief else max(longest_s, BRIEF_S)
-        found = self._settled(replace(contract, workloads=here), built, progress, longest_s)
+        known = known or KnownProbes()
+        known = known.within(BRIEF_S if in_brief else max(known.longest_s, BRIEF_S))
+        found = self._settled(replace(contract, workloads=here), built, progress, known)
         return found if isinstance(found, Unproven) else replace(found, drafted=contract)
 
-    def _settled(self, contract: Contract, built: Built, progress: Progress, longest_s: float) -> Settled | Unproven:
+    def _settled(self, contract: Contract, built: Built, progress: Progress, known: KnownProbes) -> Settled | Unproven:
         if isinstance(built, BuildFailure):
             return Unproven(contract, not_built(built, contract, self.source.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
         in_parts = contract.entry.kind is EntryKind.PROGRAM and not self.stated
         execute = self.bench.program(built) if in_parts else self.bench.original(built)
-        asked = execute if in_parts else self.bench.within(longest_s).original(built)
+        asked = execute if in_parts else self.bench.within(known.longest_s).original(built)
         complete = self.stated and contract.workloads and not contract.questions
         try:
-            confirmation = Confirmation(contract, 0) if complete else confirm(contract, asked, self.sizes)
+            confirmation = Confirmation(contract, 0) if complete else confirm(contract, asked, self.sizes, known)
         except ContractError as error:
             if self.stated:
                 raise
@@ -152,7 +153,7 @@ class Originals:
         chosen = "" if self.stated else _words(settled), _elements(settled), "" if self.stated else _lists(settled)
         limited = _limited(confirmation, is_drafted=is_drafted), _extents(confirmation)
         left_out = *limited, constant, guessed, *chosen, _left_out(built)
-        brief, in_brief = self.bench.briefly(built), longest_s <= BRIEF_S
+        brief, in_brief = self.bench.briefly(built), known.longest_s <= BRIEF_S
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief, confirmation.once_s)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
