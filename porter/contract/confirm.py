@@ -23,7 +23,7 @@ from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.covering import covering
-from porter.contract.enlarging import beyond_constant, decided_by_data, enlarged, roomy
+from porter.contract.enlarging import beyond_constant, decided_by_data, enlarged, leaving, roomy
 from porter.contract.equalities import with_compared
 from porter.contract.known_probes import KnownProbes
 from porter.contract.placing import (
@@ -141,6 +141,7 @@ class _Confirmer:
     probed: Probed | None = None  # what the contract's extents were learnt from
     mended: str = ""  # what broke at sizes that the contract no longer allows
     enlarged: tuple[str, ...] = ()  # tensors whose extent no size decides
+    without: tuple[str, ...] = ()  # workloads with values that the original does not take
     takes_long: bool = False  # a probe at the usual sizes took long, or would: its only size multiplies itself
 
     def confirmed(self) -> Confirmation:
@@ -165,6 +166,7 @@ class _Confirmer:
             self._share_evenly()
             self._cover()
             self._compare()
+            self._take_usual()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
         return Confirmation(
             self.contract,
@@ -173,6 +175,7 @@ class _Confirmer:
             inferred,
             mended=self.mended,
             enlarged=self.enlarged,
+            without=self.without,
         )
 
     def _start(self) -> bool:
@@ -408,7 +411,7 @@ class _Confirmer:
         if self.probed is None or self._knows_extents:
             return False
         names = beyond_constant(self.contract, self.probed, broken)
-        found = enlarged(self.contract, names, lambda trial: self._holds(trial, self.trials.clean)) if names else None
+        found = enlarged(self.contract, names, self._holds_scaled) if names else None
         if found is not None:
             self.contract, self.trials.trouble, self.enlarged = found, "", (*self.enlarged, *names)
         return found is not None
@@ -432,6 +435,23 @@ class _Confirmer:
         if trial is not self.contract and self._holds(trial, self.trials.clean):
             self.contract = trial
         self.trials.trouble = before
+
+    def _take_usual(self) -> None:
+        """Gives tensors more elements where the original leaves them with larger or smaller values alone.
+
+        Where that does not help the contract has no such workload: nobody said that the original takes these values.
+        """
+        if not (left := leaving(self.contract, self.trials)):
+            return
+        broken, self.trials.trouble = self.trials.trouble, ""
+        if self._enlarge(broken):
+            return
+        self.without = tuple(workload.name for workload in left)
+        self.contract = replace(self.contract, workloads=tuple(w for w in self.contract.workloads if w not in left))
+
+    def _holds_scaled(self, contract: Contract) -> bool:
+        """Returns whether the contract holds, and the original stays within its tensors with scaled values, too."""
+        return self._holds(contract, self.trials.clean) and not leaving(contract, self.trials)
 
     def _is_written(self, contract: Contract) -> bool:
         """Returns whether every element of the outputs is written in some workload."""

@@ -14,7 +14,8 @@ class Confirmation:
     `inferred` are the contract's conditions that no source states: the original breaks without them, `mended` says how.
     `limits` are such conditions for single choices of arguments that only select. Running the original once on each
     workload takes `once_s` seconds of processor time, as far as its sizes were run before. Data decide how far accesses
-    of the tensors `enlarged` go: these have more elements than all runs touched.
+    of the tensors `enlarged` go: these have more elements than all runs touched. The original leaves its memory in the
+    workloads `without`, whose inputs are scaled, and not with usual ones of the same sizes.
     """
 
     contract: Contract
@@ -25,3 +26,4 @@ class Confirmation:
     mended: str = ""
     once_s: float = 0.0
     enlarged: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()

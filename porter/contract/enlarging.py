@@ -11,14 +11,15 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from porter.contract.contract import Contract, Role, TensorArg
+from porter.contract.contract import Contract, Role, TensorArg, Workload
 from porter.contract.fit import Fit
 from porter.contract.probed import Probe, Probed
 from porter.contract.questions import extent_question
 from porter.contract.trials import Trials
-from porter.simt.job import FaultKind
+from porter.simt.job import FaultKind, Run
 
 _EXTENTS = (1 << 8, 1 << 12, 1 << 16, 1 << 20)
+_OF_THREADS = frozenset((FaultKind.RACE, FaultKind.DEADLOCK))
 _MARGIN = 8  # the largest of many thousand normal numbers is a few times that of a few
 _BEYOND = re.compile(rf"^{FaultKind.OUT_OF_BOUNDS.value} .*`argument (\d+)` \(\d+ bytes\) at byte \d")
 
@@ -68,6 +69,20 @@ def enlarged(contract: Contract, names: Collection[str], holds: Callable[[Contra
         if holds(_with_extent(contract, names, extent)):
             return _with_extent(contract, names, _MARGIN * extent)
     return None
+
+
+def leaving(contract: Contract, trials: Trials) -> list[Workload]:
+    """Returns the workloads with scaled values in which the original leaves its memory, and does nothing else wrong.
+
+    Values decide how far it goes where it is clean at the same sizes with usual ones: positions in a box, say.
+    """
+    scaled = (w for w in contract.workloads if w.scale != 1.0 and not w.scalars and not w.dtypes)
+    return [w for w in scaled if _leaves(trials.exact(contract, w.sizes, scale=w.scale))]
+
+
+def _leaves(run: Run) -> bool:
+    kinds = {fault.kind for fault in run.faults}
+    return FaultKind.OUT_OF_BOUNDS in kinds and not kinds & _OF_THREADS
 
 
 def _with_extent(contract: Contract, names: Collection[str], extent: int) -> Contract:

@@ -151,7 +151,7 @@ class Originals:
         constant = "" if self.stated else _constant(settled, self.sizes)
         guessed = "" if self.stated else _guessed(settled)
         chosen = "" if self.stated else _words(settled), _elements(settled), "" if self.stated else _lists(settled)
-        limited = _limited(confirmation, is_drafted=is_drafted), _extents(confirmation)
+        limited = _limited(confirmation, is_drafted=is_drafted), _extents(confirmation), _values(confirmation)
         left_out = *limited, constant, guessed, *chosen, _left_out(built)
         brief, in_brief = self.bench.briefly(built), known.longest_s <= BRIEF_S
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief, confirmation.once_s)
@@ -267,6 +267,12 @@ def _extents(confirmation: Confirmation) -> str:
     """Returns what is said of tensors of which data decide how far accesses go."""
     said = [f"{count} of '{name}'" for name, count in extents_of(confirmation)]
     return f"no size decides how many elements some tensors have, which were given {', '.join(said)}" if said else ""
+
+
+def _values(confirmation: Confirmation) -> str:
+    """Returns what is said of values with which the original leaves its memory: positions outside of a box, say."""
+    names = ", ".join(confirmation.without)
+    return f"not compared at {names}, with which the original leaves its memory" if names else ""
 
 
 def _lists(contract: Contract) -> str:
