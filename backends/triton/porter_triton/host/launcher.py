@@ -142,10 +142,10 @@ class Hosts:
     def _lasting(self, cx: Context, body: list[Line | Suite]) -> list[str]:
         """Puts the variables that outlive the call into the module; returns the statement for those that it sets."""
         read = words_read(body)
-        used = [name for name in cx.lasting if name in read]
-        for name in used:
-            self.keep(name, cx.lasting[name])
-        changed = [name for name in used if is_set(body, name)]
+        changed = [name for name in cx.lasting if is_set(body, name)]
+        for name in cx.lasting:
+            if name in read or name in changed:
+                self.keep(name, cx.lasting[name])
         return [f"    global {', '.join(changed)}"] if changed else []
 
     def _origin(self, function: FunctionTree) -> list[str]:

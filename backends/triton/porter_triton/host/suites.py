@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+import ast
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_ASSIGNED = re.compile(r" [^\w\s]*= ")
+from porter.python_tree import module_tree
+
+_STATEMENTS = 4096  # of which the variables are kept: several passes ask for those of the same ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +56,71 @@ def _without_flag(body: list[Line | Suite], name: str) -> list[Line | Suite]:
     kept: list[Line | Suite] = []
     for item in body:
         if isinstance(item, Line):
-            kept += [] if item.text.startswith(f"{name} = ") else [item]
+            kept += [] if _variables(item.text).given == name else [item]
             continue
         inner = _without_flag(item.body, name)
-        if inner or name not in _WORD.findall(item.head):
+        if inner or name not in _of_head(item.head).read:
             kept.append(Suite(item.head, inner))
     return kept
 
 
 def is_set(body: list[Line | Suite], name: str) -> bool:
     """Returns whether a statement of `body` gives the variable `name` a value, and not only an element of it."""
-    assigns = re.compile(rf"(?<![\w.]){name}(?![\w.\[(])[^=]* (?:[^\w\s]*=|in) ")
     return any(
-        assigns.search(f"{item.head if isinstance(item, Suite) else item.text} ") is not None
-        or (isinstance(item, Suite) and is_set(item.body, name))
+        name in _variables(item.text).bound
+        if isinstance(item, Line)
+        else name in _of_head(item.head).bound or is_set(item.body, name)
         for item in body
     )
 
 
 def words_read(body: list[Line | Suite]) -> frozenset[str]:
-    """Returns all words that stand anywhere but as the variable a line defines, which it may read to change it."""
+    """Returns all variables that are read, but by the lines that define them: these may read one to change it."""
     found: set[str] = set()
     for item in body:
         if isinstance(item, Suite):
-            found |= set(_WORD.findall(item.head)) | words_read(item.body)
+            found |= _of_head(item.head).read | words_read(item.body)
         else:
-            found |= set(_WORD.findall(_ASSIGNED.split(item.text, 1)[1] if item.defines else item.text))
+            variables = _variables(item.text)
+            found |= variables.read - ({item.defines} - variables.value)
     return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Variables:
+    """The variables of a statement: those it reads, those that the `value` it assigns reads, and those it sets.
+
+    `given` is the one that it gives that value and does nothing else.
+    """
+
+    read: frozenset[str] = frozenset()
+    value: frozenset[str] = frozenset()
+    bound: frozenset[str] = frozenset()
+    given: str = ""
+
+
+@lru_cache(_STATEMENTS)
+def _variables(statement: str) -> _Variables:
+    found = _Variables()
+    for node in module_tree(statement).body:
+        value = getattr(node, "value", None)
+        only = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        found = _Variables(
+            found.read | frozenset(_names(node, ast.Load)),
+            found.value | frozenset(_names(value, ast.Load) if isinstance(value, ast.AST) else ()),
+            found.bound | frozenset(_names(node, ast.Store)),
+            only.id if isinstance(only, ast.Name) else "",
+        )
+    return found
+
+
+def _of_head(head: str) -> _Variables:
+    """Returns the variables of the head of a suite."""
+    return _Variables() if head == "else:" else _variables(f"{head.removeprefix('el')} pass")
+
+
+def _names(node: ast.AST, use: type[ast.expr_context]) -> Iterator[str]:
+    return (one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, use))
 
 
 def _size(body: list[Line | Suite]) -> int:
@@ -103,9 +143,10 @@ def _overwritten(following: list[Line | Suite], name: str) -> bool:
     for item in following:
         if isinstance(item, Suite):
             return False
-        if item.defines == name and item.text.startswith(f"{name} = "):
-            return name not in _WORD.findall(item.text.partition(" = ")[2])
-        if name in _WORD.findall(item.text):
+        variables = _variables(item.text)
+        if item.defines == variables.given == name:
+            return name not in variables.read
+        if name in variables.read | variables.bound:
             return False
     return False
 
