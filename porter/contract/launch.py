@@ -316,10 +316,16 @@ def _around(usage: Usage, kernel: Function, launch: Launch) -> Scope:
 
 
 def evaluated_arguments(usage: Usage, kernel: Function, launch: Launch) -> tuple[str, ...]:
-    """Returns the template arguments of `launch`; those that constants of its function decide are numbers."""
+    """Returns the template arguments of `launch`.
+
+    Those that constants of its function decide, or how the source instantiates that, are numbers.
+    """
     scope = _around(usage, kernel, launch)
+    around = next((f for f in usage.program.host_functions if f.qualified == launch.inside and f.template), None)
+    is_instantiated = around is not None and explicit_arguments(usage.program, around)
+    given = dict(template_values(usage, around)) if around is not None and is_instantiated else {}
     nodes = [quietly(text) for text in launch.template_args]
-    numbers = [_number(scope.resolve(node), {}) if node is not None else None for node in nodes]
+    numbers = [_number(scope.resolve(substitute(node, given, 1)), {}) if node is not None else None for node in nodes]
     return tuple(
         text if number is None else str(number) for text, number in zip(launch.template_args, numbers, strict=True)
     )

@@ -53,6 +53,33 @@ def test_a_bare_kernel_gets_dynamic_shared_memory_where_it_names_some_of_the_fil
     assert (int(contract.entry.launch.shared_bytes) > 0) == has_memory
 
 
+@pytest.mark.parametrize(
+    ("instantiated", "launched", "block"),
+    [
+        ("template void run<64>(dim3, dim3, const float*, float*, int);", "EDGE", "64"),
+        ("template void run<64>(dim3, dim3, const float*, float*, int);", "2 * EDGE", "128"),
+        ("template void run<64>(dim3, dim3, const float*, float*, int);", "512", "512"),
+        ("template void other<64>(dim3, dim3, const float*, float*, int);", "EDGE", "256"),
+    ],
+)
+def test_blocks_that_a_launcher_is_handed_are_those_of_the_kernel_that_it_is_instantiated_with(
+    instantiated, launched, block
+):
+    kernel = """
+    template <int BLOCK> __global__ void k(const float* x, float* y, int n) {
+        __shared__ float own[BLOCK];
+        own[threadIdx.x] = x[blockIdx.x * n + threadIdx.x];
+        y[blockIdx.x * n + threadIdx.x] = own[threadIdx.x];
+    }
+    template <int EDGE> void run(dim3 grid, dim3 block, const float* x, float* y, int n) {
+        k<LAUNCHED><<<grid, block>>>(x, y, n);
+    }
+    """
+    (contract,) = drafted(kernel.replace("LAUNCHED", launched) + instantiated)
+    values = {a.name: a.value for a in contract.arguments if isinstance(a, ScalarArg)}
+    assert values["block.x"] == block
+
+
 def test_a_guessed_launch_is_a_question():
     (guessed,) = drafted(BARE)
     assert guessed_launch(guessed) is not None
