@@ -10,6 +10,7 @@
 #include "ubsan.h"
 
 using porter::simt::access_plain;
+using porter::simt::access_word;
 
 namespace {
 
@@ -22,15 +23,15 @@ extern "C" {
 bool porter_watching __attribute__((weak));
 
 #define PORTER_HOOK(bytes) \
-    void __tsan_read##bytes(void* p) { access_plain(p, bytes, false, __builtin_return_address(0)); } \
-    void __tsan_write##bytes(void* p) { access_plain(p, bytes, true, __builtin_return_address(0)); } \
-    void __tsan_unaligned_read##bytes(void* p) { access_plain(p, bytes, false, __builtin_return_address(0)); } \
-    void __tsan_unaligned_write##bytes(void* p) { access_plain(p, bytes, true, __builtin_return_address(0)); } \
-    void __tsan_volatile_read##bytes(void* p) { access_plain(p, bytes, false, __builtin_return_address(0)); } \
-    void __tsan_volatile_write##bytes(void* p) { access_plain(p, bytes, true, __builtin_return_address(0)); } \
+    void __tsan_read##bytes(void* p) { access_word<bytes, false>(p, __builtin_return_address(0)); } \
+    void __tsan_write##bytes(void* p) { access_word<bytes, true>(p, __builtin_return_address(0)); } \
+    void __tsan_unaligned_read##bytes(void* p) { access_word<bytes, false>(p, __builtin_return_address(0)); } \
+    void __tsan_unaligned_write##bytes(void* p) { access_word<bytes, true>(p, __builtin_return_address(0)); } \
+    void __tsan_volatile_read##bytes(void* p) { access_word<bytes, false>(p, __builtin_return_address(0)); } \
+    void __tsan_volatile_write##bytes(void* p) { access_word<bytes, true>(p, __builtin_return_address(0)); } \
     void __tsan_read_write##bytes(void* p) { \
-        access_plain(p, bytes, false, __builtin_return_address(0)); \
-        access_plain(p, bytes, true, __builtin_return_address(0)); \
+        access_word<bytes, false>(p, __builtin_return_address(0)); \
+        access_word<bytes, true>(p, __builtin_return_address(0)); \
     }
 PORTER_HOOK(1)
 PORTER_HOOK(2)

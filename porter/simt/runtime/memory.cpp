@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <vector>
 
 #include "accesses.h"
 #include "plan.h"
@@ -26,6 +27,7 @@ constexpr std::size_t GRANULE = 1ull << GRANULE_BITS;
 constexpr std::size_t GRANULES_BYTES = (ARENA_BYTES >> GRANULE_BITS) * sizeof(std::uint32_t);
 
 std::deque<Region> allocations;  // a deque, so that a region stays where it is
+std::vector<Region*> numbered;   // the same by number, which a deque has to divide to find
 std::uint32_t* granules = nullptr;  // 1 + index of the allocation whose memory or guard zone it is
 std::size_t arena_used = GUARD_BYTES;
 std::size_t arena_gap = GUARD_BYTES;  // what lies before the next allocation
@@ -65,7 +67,7 @@ Region* find_allocation(std::uintptr_t address) {
     const std::uintptr_t offset = address - arena_base;
     if (offset >= ARENA_BYTES) return nullptr;
     const std::uint32_t index = granules[offset >> GRANULE_BITS];
-    return index == 0 ? nullptr : &allocations[index - 1];
+    return index == 0 ? nullptr : numbered[index - 1];
 }
 
 std::uint32_t buffer_of(const Region& region) { return granules[(region.base - arena_base) >> GRANULE_BITS] - 1; }
@@ -120,6 +122,7 @@ void* device_allocate(std::size_t bytes, const char* label, bool managed) {
         else std::memset(reinterpret_cast<void*>(base), options.poison, bytes);
     }
     allocations.push_back({base, bytes, label, true, managed, false, nullptr, nullptr, 0, 0});
+    numbered.push_back(&allocations.back());
     if (watching && !sampling()) follow(allocations.back());
     const std::size_t first = (arena_used - arena_gap / 2) >> GRANULE_BITS;
     const std::size_t end = (arena_used + body + behind / 2) >> GRANULE_BITS;

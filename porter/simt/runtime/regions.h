@@ -56,6 +56,9 @@ void follow(Region& region);                       // gives it state and cells
 void given_anew(const void* address, std::size_t bytes);
 // One load or store of user code, which the instruction is about to make.
 void access_plain(const volatile void* address, std::size_t bytes, bool write, const void* instruction);
+// The same of 1, 2, 4, 8 or 16 bytes.
+template <std::size_t BYTES, bool WRITE>
+void access_word(const volatile void* address, const void* instruction);
 void refine_cells(Region& region, int shift);
 void reserve_arena();
 extern std::size_t device_limit_bytes;

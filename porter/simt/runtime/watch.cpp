@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "accesses.h"
+#include "byte_states.h"
 #include "record.h"
 #include "sample.h"
 #include "warp_clock.h"
@@ -28,6 +29,10 @@ __asm__(
     ".pushsection .bss\n.balign 4096\n.zero 4096\n.globl porter_dynamic_shared\nporter_dynamic_shared:\n"
     ".zero 1048576\n.popsection\n");
 constexpr std::size_t DYNAMIC_GUARD_BYTES = 4096, DYNAMIC_ROOM_BYTES = 1048576;
+
+// What all accesses come to is one function for each size of a word; what is rare is no part of it and is handed copies.
+#define PORTER_USUAL [[gnu::always_inline]] inline
+#define PORTER_RARE [[gnu::noinline, gnu::cold]]
 
 namespace porter::simt {
 
@@ -65,20 +70,44 @@ std::uint64_t stamp_of(const Thread& thread) {
     return (block_count << BLOCK_SHIFT) | (static_cast<std::uint64_t>(thread.number) << THREAD_SHIFT) | (time & TIME_MASK);
 }
 
-bool ordered_within_block(std::uint64_t earlier) {
+// Whether something orders `earlier`, of another thread of the block and later than `floor`, before what the thread does now.
+inline bool is_ordered_since(std::uint64_t earlier) {
     const std::uint64_t time = earlier & TIME_MASK;
-    if (time < block.floor) return true;
-    const Thread& other = threads[thread_of(earlier)];
     const Thread& self = *current;
-    if (other.warp == self.warp && warp_clocks[self.warp].known(self.lane, other.lane) > time) return true;
-    return other.released > time && self.acquired >= other.released;
+    if (self.clock > time) {  // else it met nobody since, and so nobody that knows of it
+        const int lane = thread_of(earlier) - (self.number - self.lane);  // its warp has no such lane where it is of another one
+        if (lane >= 0 && lane < warp_width && warp_clocks[self.warp].known(self.lane, lane) > time) return true;
+    }
+    if (self.acquired == 0) return false;
+    const std::uint32_t released = threads[thread_of(earlier)].released;
+    return released > time && self.acquired >= released;
 }
+
+bool ordered_within_block(std::uint64_t earlier) { return (earlier & TIME_MASK) < block.floor || is_ordered_since(earlier); }
 
 bool conflicts(const Region& region, std::uint64_t earlier, std::uint64_t own) {
     if (earlier == 0 || (earlier ^ own) >> THREAD_SHIFT == 0 || (earlier & own & ATOMIC) != 0) return false;
     const std::uint64_t block_then = earlier >> BLOCK_SHIFT;
     if (block_then == own >> BLOCK_SHIFT) return !ordered_within_block(earlier);
     return !region.shared && block_then >= first_block_of_grid && !block.acquired;
+}
+
+// The least stamp of the running grid, and of the running block: what is earlier needs no look. 0 where stamps have no room
+// for the block's number, so that a later one may look earlier.
+std::uint64_t oldest_of_grid = 0, oldest_of_block = 0;
+
+// Nearly all accesses come after one of another launch, of the thread itself, or from before a barrier: `conflicts` is false
+// then, and no fence is asked for.
+PORTER_USUAL bool is_settled(std::uint64_t earlier, std::uint64_t own, std::uint64_t oldest) {
+    if (earlier < oldest || (earlier ^ own) >> THREAD_SHIFT == 0) return true;
+    return (earlier ^ own) >> BLOCK_SHIFT == 0 && (earlier & TIME_MASK) < block.floor;
+}
+
+// As `conflicts` of a thread's own access that is not atomic and an earlier one.
+PORTER_USUAL bool conflicts_plainly(const Region& region, std::uint64_t earlier, std::uint64_t own, std::uint64_t oldest) {
+    if (is_settled(earlier, own, oldest)) return false;
+    if ((earlier ^ own) >> BLOCK_SHIFT == 0) return !is_ordered_since(earlier);
+    return conflicts(region, earlier, own);
 }
 
 bool is_published(std::uint64_t stamp) {
@@ -107,8 +136,7 @@ struct Unjudged {
 };
 Unjudged unjudged = {};
 
-void judge_store() {
-    if (unjudged.conflict.access.region == nullptr) return;
+PORTER_RARE void judge_noted_store() {
     const Unjudged store = unjudged;
     unjudged.conflict.access.region = nullptr;  // first: a report may run library code that was built with hooks, too
     const Access& access = store.conflict.access;
@@ -116,8 +144,11 @@ void judge_store() {
     if (std::memcmp(stored, store.before, access.bytes) != 0) report_race(store.conflict, true);
 }
 
-void note_store(const Access& store) {
-    if (unjudged.conflict.access.region == nullptr) return;
+inline void judge_store() {
+    if (unjudged.conflict.access.region != nullptr) judge_noted_store();
+}
+
+PORTER_RARE void note_doubtful_store(const Access store) {
     if (store.bytes <= sizeof unjudged.before) {
         std::memcpy(unjudged.before, reinterpret_cast<const void*>(store.address()), store.bytes);
     } else {
@@ -126,53 +157,63 @@ void note_store(const Access& store) {
     }
 }
 
-void check_cell(const Access& access, Cell& cell, std::uint64_t own, bool write) {
+PORTER_RARE void check_earlier_write(const Access access, const Cell& cell, std::uint64_t own, bool write) {
     const Region& region = *access.region;
-    if (conflicts(region, cell.write, own)) {
-        const Conflict found = {access, cell.write, cell.write_place, true};
-        if (write) unjudged.conflict = found;
-        else access.is_word() ? doubt_race(found) : report_race(found, false);
-    } else if (const FaultKind kind = write ? FaultKind::RACE : lacks_fence(region, cell.write, own); kind != FaultKind::RACE) {
-        const Conflict found = {access, cell.write, cell.write_place, true, kind};
-        access.is_word() ? doubt_race(found) : report_race(found, false);
-    }
+    const bool races = conflicts(region, cell.write, own);
+    const FaultKind kind = races || write ? FaultKind::RACE : lacks_fence(region, cell.write, own);
+    if (!races && kind == FaultKind::RACE) return;
+    const Conflict found = {access, cell.write, cell.write_place, true, kind};
+    if (write) unjudged.conflict = found;
+    else access.is_word() ? doubt_race(found) : report_race(found, false);
+}
+
+PORTER_RARE void check_earlier_read(const Access access, Cell& cell, int i, std::uint64_t own) {
+    if (!conflicts(*access.region, cell.read[i], own)) cell.read[i] = 0;
+    else unjudged.conflict = {access, cell.read[i], cell.read_place[i], false};
+}
+
+PORTER_USUAL void check_cell(const Access& access, Cell& cell, std::uint64_t own, std::uint64_t oldest, bool write) {
+    if (!is_settled(cell.write, own, oldest)) check_earlier_write(access, cell, own, write);
     if (write) {
+#pragma GCC unroll 2
         for (int i = 0; i < 2; ++i) {
-            if (!conflicts(region, cell.read[i], own)) cell.read[i] = 0;
-            else unjudged.conflict = {access, cell.read[i], cell.read_place[i], false};
+            if (is_settled(cell.read[i], own, oldest)) cell.read[i] = 0;
+            else check_earlier_read(access, cell, i, own);
         }
         cell.write = own;
         cell.write_place = place_of(access.instruction);
         return;
     }
     // Two readers that nothing orders are enough: a later writer differs from one of them.
+#pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
-        if (cell.read[i] != 0 && conflicts(region, cell.read[i], own & ~ATOMIC)) continue;
+        if (conflicts_plainly(*access.region, cell.read[i], own, oldest)) continue;
         cell.read[i] = own;
         cell.read_place[i] = place_of(access.instruction);
         return;
     }
 }
 
-// `bytes` of the access are inside its region.
-void check_race(const Access& access, std::size_t bytes, std::uint64_t own, bool write) {
+[[gnu::noinline]] void check_small_cells(const Access access, std::size_t bytes, std::uint64_t own, std::uint64_t oldest, bool write) {
     Region& region = *access.region;
     if (region.cell_shift > 0 && ((access.offset | bytes) & ((1ull << region.cell_shift) - 1)) != 0) {
         refine_cells(region, ((access.offset | bytes) & 1) != 0 ? 0 : 1);
     }
     const std::size_t last = (access.offset + bytes - 1) >> region.cell_shift;
-    for (std::size_t i = access.offset >> region.cell_shift; i <= last; ++i) check_cell(access, region.cells[i], own, write);
+    for (std::size_t i = access.offset >> region.cell_shift; i <= last; ++i) check_cell(access, region.cells[i], own, oldest, write);
 }
 
-void check_read_state(const Access& access, std::size_t bytes) {
-    std::uint8_t* state = access.region->state + access.offset;
-    bool missing = false;
-    for (std::size_t i = 0; i < bytes; ++i) {
-        missing |= (state[i] & WRITTEN) == 0;
-        if ((state[i] & USER_WRITTEN) == 0) state[i] |= USER_READ;
-    }
-    if (missing) report_uninitialised(access);
+// `bytes` of the access are inside its region.
+PORTER_USUAL void check_race(const Access& access, std::size_t bytes, std::uint64_t own, bool write) {
+    const Region& region = *access.region;
+    const std::uint64_t oldest = region.shared ? oldest_of_block : oldest_of_grid;
+    if (region.cell_shift != 2 || ((access.offset | bytes) & 3) != 0) return check_small_cells(access, bytes, own, oldest, write);
+    Cell* const cells = region.cells + access.offset / 4;
+    for (std::size_t i = 0; i < bytes / 4; ++i) check_cell(access, cells[i], own, oldest, write);
 }
+
+PORTER_RARE void tell_uninitialised(const Access access) { report_uninitialised(access); }
+PORTER_RARE void tell_outside(const Access access, bool write) { report_outside(access, write); }
 
 // How a word that overlaps the end of its region is accessed, if it may be: read in doubt, or swapped, which must leave the
 // bytes behind the end as they are.
@@ -182,7 +223,7 @@ struct Overlap {
 };
 Overlap overlap = {};
 
-bool may_overlap_end(const Access& access, bool write, const void* expected) {
+PORTER_RARE bool may_overlap_end(const Access access, bool write, const void* expected) {
     if (!access.is_word() || (write && expected == nullptr)) return false;
     if (write) {
         overlap.swap = access;
@@ -203,20 +244,19 @@ void judge_overlap() {
 }
 
 // `expected` is what a compare-and-swap compares with, null for anything else.
-void check_access(const Access& access, std::uint64_t own, bool read, bool write, const void* expected) {
+PORTER_USUAL void check_access(const Access& access, std::uint64_t own, bool read, bool write, const void* expected) {
     Region& region = *access.region;
-    if (!region.live || access.offset >= region.bytes) return report_outside(access, write);
+    if (!region.live || access.offset >= region.bytes) return tell_outside(access, write);
     std::size_t bytes = access.bytes;
     if (bytes > region.bytes - access.offset) {
-        if (!may_overlap_end(access, write, expected)) return report_outside(access, write);
+        if (!may_overlap_end(access, write, expected)) return tell_outside(access, write);
         bytes = region.bytes - access.offset;
     }
-    if (read) check_read_state(access, bytes);
+    if (read && !note_reads(region.state + access.offset, bytes)) tell_uninitialised(access);
     check_race(access, bytes, own, write);
     if (write) {
-        note_store(access);
-        std::uint8_t* state = region.state + access.offset;
-        for (std::size_t i = 0; i < bytes; ++i) state[i] |= WRITTEN | USER_WRITTEN;
+        if (unjudged.conflict.access.region != nullptr) note_doubtful_store(access);
+        note_writes(region.state + access.offset, bytes);
     }
 }
 
@@ -291,6 +331,20 @@ void watch_variable(std::uintptr_t base, std::size_t bytes, const char* symbol, 
     std::memset(region.state, WRITTEN, bytes);
 }
 
+// Stacks and what the host has allocated; on the stack of the host's thread lie the arguments of a launch, which each thread reads.
+PORTER_USUAL static bool is_of_host(std::uintptr_t address) {
+    return address - arena_base >= ARENA_BYTES && address >= reinterpret_cast<std::uintptr_t>(_end);
+}
+
+// What `region_of` says of an address that is no shared variable's and no allocation's is left to it.
+PORTER_USUAL static Region* usual_region(std::uintptr_t address) {
+    if (address - arena_base < ARENA_BYTES) return find_allocation(address);
+    for (int i = 0; i < entered_count; ++i) {
+        if (address - entered[i]->base < entered[i]->bytes) return entered[i];
+    }
+    return nullptr;
+}
+
 Region* region_of(const volatile void* pointer) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (address - arena_base < ARENA_BYTES) return find_allocation(address);
@@ -306,19 +360,43 @@ Region* region_of(const volatile void* pointer) {
     return nullptr;
 }
 
-void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
+// An access of memory that is no region's.
+[[gnu::noinline]] static void check_elsewhere(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
+    check_static_storage(reinterpret_cast<std::uintptr_t>(pointer), bytes, write, instruction);
+    check_host_memory(const_cast<const void*>(pointer), bytes, write, instruction);
+}
+
+PORTER_USUAL static void check_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
     if (current == nullptr) return host_used(const_cast<const void*>(pointer), bytes, write);
     if (unwatched_depth != 0 || bytes == 0) return;
     if (sampling()) return sample_access(pointer, bytes, write, false, instruction);
     judge_store();
-    Region* region = region_of(pointer);
-    if (region == nullptr) {
-        check_static_storage(reinterpret_cast<std::uintptr_t>(pointer), bytes, write, instruction);
-        return check_host_memory(const_cast<const void*>(pointer), bytes, write, instruction);
-    }
-    const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region->base;
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (host_argument_count == 0 && is_of_host(address)) return;
+    Region* region = usual_region(address);
+    if (region == nullptr) region = region_of(pointer);
+    if (region == nullptr) return check_elsewhere(pointer, bytes, write, instruction);
+    const std::size_t offset = address - region->base;
     check_access({region, offset, bytes, current, instruction}, stamp_of(*current), !write, write, nullptr);
 }
+
+void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
+    check_plain(pointer, bytes, write, instruction);
+}
+
+template <std::size_t BYTES, bool WRITE>
+void access_word(const volatile void* pointer, const void* instruction) {
+    check_plain(pointer, BYTES, WRITE, instruction);
+}
+#define PORTER_WORDS(bytes) \
+    template void access_word<bytes, false>(const volatile void*, const void*); \
+    template void access_word<bytes, true>(const volatile void*, const void*);
+PORTER_WORDS(1)
+PORTER_WORDS(2)
+PORTER_WORDS(4)
+PORTER_WORDS(8)
+PORTER_WORDS(16)
+#undef PORTER_WORDS
 
 void watch_arguments(const void* const* pointers, std::size_t count) {
     host_argument_count = 0;
@@ -366,6 +444,9 @@ void watch_new_block() {
     entered_count = 0;
     static_shared = 0;
     if (!watching) return;
+    const bool have_room = block_count < 1ull << (64 - BLOCK_SHIFT);
+    oldest_of_grid = have_room ? first_block_of_grid << BLOCK_SHIFT : 0;
+    oldest_of_block = have_room ? block_count << BLOCK_SHIFT : 0;
     for (int w = 0; w < block.warps; ++w) warp_clocks[w].restart(std::min(warp_width, block.threads - w * warp_width));
 }
 
@@ -449,3 +530,6 @@ UnwatchedScope::UnwatchedScope() { ++unwatched_depth; }
 UnwatchedScope::~UnwatchedScope() { --unwatched_depth; }
 
 }  // namespace porter::simt
+
+#undef PORTER_USUAL
+#undef PORTER_RARE
