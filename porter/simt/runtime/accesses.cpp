@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "porter/block.h"
 #include "record.h"
@@ -40,8 +41,8 @@ struct Doubt {
     bool outside;
     unsigned char value[8];
 };
-Doubt doubts[MAX_THREADS];
-bool any_doubt = false;
+std::vector<Doubt> doubts;  // by threads; nearly no process has any
+bool any_doubt = false;     // of the running block
 
 void report(Doubt& doubt) {
     if (doubt.race.access.region != nullptr) report_race(doubt.race, false);
@@ -50,6 +51,7 @@ void report(Doubt& doubt) {
 }
 
 Doubt& doubt_about(const Access& read) {
+    doubts.resize(MAX_THREADS);
     Doubt& doubt = doubts[read.thread->number];
     const bool same = doubt.read.region == read.region && doubt.read.offset == read.offset && doubt.read.instruction == read.instruction;
     if (!same) {
@@ -116,6 +118,7 @@ void doubt_race(const Conflict& race) { doubt_about(race.access).race = race; }
 void doubt_outside(const Access& access) { doubt_about(access).outside = true; }
 
 void end_doubt(const Access& swap, const void* expected) {
+    if (!any_doubt) return;
     Doubt& doubt = doubts[swap.thread->number];
     const bool same = doubt.read.region == swap.region && doubt.read.offset == swap.offset && doubt.read.bytes == swap.bytes;
     if (same && std::memcmp(doubt.value, expected, swap.bytes) == 0) doubt = {};

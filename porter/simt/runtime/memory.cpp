@@ -24,6 +24,7 @@ std::size_t device_limit_bytes = 4ull << 30;
 namespace {
 
 constexpr std::size_t GRANULE = 1ull << GRANULE_BITS;
+constexpr std::size_t MOST_FETCHED_AT_ONCE = 4 << 20, MOST_FETCHED_BYTES = 64 << 20;
 constexpr std::size_t GRANULES_BYTES = (ARENA_BYTES >> GRANULE_BITS) * sizeof(std::uint32_t);
 
 std::deque<Region> allocations;  // a deque, so that a region stays where it is
@@ -75,10 +76,21 @@ std::uint32_t buffer_of(const Region& region) { return granules[(region.base - a
 int allocation_count() { return static_cast<int>(allocations.size()); }
 Region& allocation(int index) { return allocations[static_cast<std::size_t>(index)]; }
 
+// Pages of cells that a kernel is about to touch, all at once: one by one they are a third of the time of a kernel that
+// does little. Of large tensors a kernel may touch few.
+void fetch_pages(void* memory, std::size_t bytes) {
+    static std::size_t left = MOST_FETCHED_BYTES;
+    if (memory == nullptr || bytes > left || bytes > MOST_FETCHED_AT_ONCE) return;
+    left -= bytes;
+    madvise(memory, round_up(bytes, 4096), MADV_POPULATE_WRITE);  // a kernel before Linux 5.14 refuses
+}
+
 void follow(Region& region) {
     region.state = static_cast<std::uint8_t*>(map(region.bytes));
     region.cell_shift = 2;
-    region.cells = static_cast<Cell*>(map(((region.bytes >> 2) + 1) * sizeof(Cell)));
+    const std::size_t cells_bytes = ((region.bytes >> 2) + 1) * sizeof(Cell);
+    region.cells = static_cast<Cell*>(map(cells_bytes));
+    fetch_pages(region.cells, cells_bytes);
     if (region.state == nullptr || region.cells == nullptr) {
         fail(FaultKind::RESOURCE, {}, "no memory left to follow an allocation of " + std::to_string(region.bytes) + " bytes");
     }

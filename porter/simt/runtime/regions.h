@@ -26,6 +26,7 @@ enum ByteState : std::uint8_t {
 struct Cell {
     std::uint64_t write, read[2];
     std::uint32_t write_place, read_place[2];
+    std::uint32_t touched;  // stored to before anything is loaded, which would map the page twice
 };
 
 struct Region {

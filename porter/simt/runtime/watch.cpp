@@ -173,6 +173,7 @@ PORTER_RARE void check_earlier_read(const Access access, Cell& cell, int i, std:
 }
 
 PORTER_USUAL void check_cell(const Access& access, Cell& cell, std::uint64_t own, std::uint64_t oldest, bool write) {
+    static_cast<volatile std::uint32_t&>(cell.touched) = 1;
     if (!is_settled(cell.write, own, oldest)) check_earlier_write(access, cell, own, write);
     if (write) {
 #pragma GCC unroll 2
@@ -372,7 +373,6 @@ PORTER_USUAL static void check_plain(const volatile void* pointer, std::size_t b
     if (sampling()) return sample_access(pointer, bytes, write, false, instruction);
     judge_store();
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (host_argument_count == 0 && is_of_host(address)) return;
     Region* region = usual_region(address);
     if (region == nullptr) region = region_of(pointer);
     if (region == nullptr) return check_elsewhere(pointer, bytes, write, instruction);
@@ -385,8 +385,15 @@ void access_plain(const volatile void* pointer, std::size_t bytes, bool write, c
 }
 
 template <std::size_t BYTES, bool WRITE>
-void access_word(const volatile void* pointer, const void* instruction) {
+[[gnu::noinline]] static void check_word(const volatile void* pointer, const void* instruction) {
     check_plain(pointer, BYTES, WRITE, instruction);
+}
+
+template <std::size_t BYTES, bool WRITE>
+void access_word(const volatile void* pointer, const void* instruction) {
+    const bool judged = unjudged.conflict.access.region == nullptr;
+    if (judged && host_argument_count == 0 && is_of_host(reinterpret_cast<std::uintptr_t>(pointer))) return;
+    check_word<BYTES, WRITE>(pointer, instruction);
 }
 #define PORTER_WORDS(bytes) \
     template void access_word<bytes, false>(const volatile void*, const void*); \
