@@ -24,6 +24,7 @@ std::size_t device_limit_bytes = 4ull << 30;
 namespace {
 
 constexpr std::size_t GRANULE = 1ull << GRANULE_BITS;
+constexpr int POPULATE_WRITE = 23;  // MADV_POPULATE_WRITE, which older headers lack
 constexpr std::size_t MOST_FETCHED_AT_ONCE = 4 << 20, MOST_FETCHED_BYTES = 64 << 20;
 constexpr std::size_t GRANULES_BYTES = (ARENA_BYTES >> GRANULE_BITS) * sizeof(std::uint32_t);
 
@@ -82,7 +83,7 @@ void fetch_pages(void* memory, std::size_t bytes) {
     static std::size_t left = MOST_FETCHED_BYTES;
     if (memory == nullptr || bytes > left || bytes > MOST_FETCHED_AT_ONCE) return;
     left -= bytes;
-    madvise(memory, round_up(bytes, 4096), MADV_POPULATE_WRITE);  // a kernel before Linux 5.14 refuses
+    madvise(memory, round_up(bytes, 4096), POPULATE_WRITE);  // a kernel before Linux 5.14 refuses
 }
 
 void follow(Region& region) {
