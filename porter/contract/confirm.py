@@ -411,7 +411,7 @@ class _Confirmer:
         if self.probed is None or self._knows_extents:
             return False
         names = beyond_constant(self.contract, self.probed, broken)
-        found = enlarged(self.contract, names, self._holds_scaled) if names else None
+        found = enlarged(self.contract, names, lambda trial: self._holds(trial, self.trials.clean)) if names else None
         if found is not None:
             self.contract, self.trials.trouble, self.enlarged = found, "", (*self.enlarged, *names)
         return found is not None
@@ -437,21 +437,14 @@ class _Confirmer:
         self.trials.trouble = before
 
     def _take_usual(self) -> None:
-        """Gives tensors more elements where the original leaves them with larger or smaller values alone.
+        """Drops workloads of larger or smaller values with which alone the original leaves its memory.
 
-        Where that does not help the contract has no such workload: nobody said that the original takes these values.
+        Nobody said that it takes these values.
         """
-        if not (left := leaving(self.contract, self.trials)):
-            return
-        broken, self.trials.trouble = self.trials.trouble, ""
-        if self._enlarge(broken):
-            return
+        left = leaving(self.contract, self.trials)
+        self.trials.trouble = ""
         self.without = tuple(workload.name for workload in left)
         self.contract = replace(self.contract, workloads=tuple(w for w in self.contract.workloads if w not in left))
-
-    def _holds_scaled(self, contract: Contract) -> bool:
-        """Returns whether the contract holds, and the original stays within its tensors with scaled values, too."""
-        return self._holds(contract, self.trials.clean) and not leaving(contract, self.trials)
 
     def _is_written(self, contract: Contract) -> bool:
         """Returns whether every element of the outputs is written in some workload."""
