@@ -93,6 +93,22 @@ def test_a_torch_launcher_with_dispatch():
     assert "is_cuda" not in found
 
 
+@pytest.mark.parametrize("subject", ["at::CUDA(at::kFloat)", "at::kFloat", "torch::dtype(torch::kFloat)"])
+def test_a_dispatch_on_a_type_that_the_source_names_has_that_body_alone(subject):
+    found = translated(f"""
+        torch::Tensor f(torch::Tensor x) {{
+          auto y = torch::empty_like(x);
+          int n = x.numel();
+          AT_DISPATCH_FLOATING_TYPES({subject}, "scale", ([&] {{
+            scale<scalar_t><<<(n + 127) / 128, 128>>>(y.data_ptr<scalar_t>(), x.data_ptr<scalar_t>(), 2.f, n);
+          }}));
+          return y;
+        }}""")
+    assert found.count("scale[(") == 1
+    assert "float64" not in found
+    assert "NotImplementedError" not in found
+
+
 @pytest.mark.parametrize(
     ("cpp", "python"),
     [

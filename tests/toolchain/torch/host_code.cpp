@@ -133,4 +133,8 @@ int main() {
     claim("index types", [&] {
         return AT_DISPATCH_INDEX_TYPES(at::kLong, "index", [&] { return int(sizeof(index_t)); });
     });
+    claim("type by its device", [&] {
+        auto size = AT_DISPATCH_FLOATING_TYPES(at::CUDA(at::kDouble), "size", [&] { return int(sizeof(scalar_t)); });
+        return c10::str(size, " ", torch::zeros({1}, at::CUDA(at::kFloat)).is_cuda());
+    });
 }

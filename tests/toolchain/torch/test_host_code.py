@@ -43,6 +43,7 @@ def test_host_code_of_an_extension(run_program: Callable[[str], str]) -> None:
         "on threads of the host": "9",
         "block": "512 512",
         "index types": "8",
+        "type by its device": "8 1",
     }
     assert printed["wrong pointer"].startswith("expected scalar type Double but found Float")
     assert printed["wrong rank"].startswith("TensorAccessor expected 1 dims but tensor has 2")

@@ -11,6 +11,7 @@ from functools import cache
 from porter.resources import resource
 from porter.syntax.nodes import Assign, Block, Call, Evaluate, Expression, Lambda, Name, Return, TypeName
 from porter_triton.host import expressions, statements
+from porter_triton.host.codes import Kind
 from porter_triton.host.scope import Context, plain
 from porter_triton.host.suites import Line, Suite, laid_out
 from porter_triton.refusal import Refusal
@@ -40,7 +41,23 @@ def dispatch(cx: Context, node: Call, *, returns: bool = False) -> None:
         types, subject, name, body = _parts(node)
         cases = [(t, name, body) for t in types]
     translate = statements.block if returns else statements.inlined
-    _branches(cx, expressions.expression(cx, subject).text, cases, translate, node.line)
+    chosen = _subject(cx, subject)
+    named = [case for case in cases if chosen == f"torch.{cx.dtype(case[0], node.line)}"]
+    if named:  # the source itself names the type
+        cx.body.extend(_instance(cx, named[0][0], (named[0][1], chosen), named[0][2], translate))
+    else:
+        _branches(cx, chosen, cases, translate, node.line)
+
+
+def _subject(cx: Context, node: Expression) -> str:
+    """Returns what a dispatch chooses by: the dtype of a tensor, or one that the source names, be it among options."""
+    found = expressions.expression(cx, node)
+    if found.kind is not Kind.OPTIONS:
+        return found.text
+    dtypes = [part.text for part in found.parts if part.kind is Kind.DTYPE]
+    if not dtypes:
+        raise Refusal(node.line, "the type that a dispatch chooses by is not known")
+    return dtypes[-1]
 
 
 def dispatched(value: Expression | None) -> Call | None:

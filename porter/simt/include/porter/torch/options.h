@@ -91,8 +91,6 @@ inline TensorOptions dtype(caffe2::TypeMeta type) { return TensorOptions(type); 
 template <class T> TensorOptions dtype() { return TensorOptions(CppTypeToScalarType<T>::value); }
 inline TensorOptions layout(Layout layout) { return TensorOptions(layout); }
 inline TensorOptions device(Device device) { return TensorOptions(device); }
-inline TensorOptions CUDA(ScalarType type) { return TensorOptions(type).device(Device(kCUDA)); }
-inline TensorOptions CPU(ScalarType type) { return TensorOptions(type); }
 inline TensorOptions device_index(DeviceIndex index) { return TensorOptions().device_index(index); }
 inline TensorOptions requires_grad(bool requires_grad = true) { return TensorOptions().requires_grad(requires_grad); }
 inline TensorOptions memory_format(MemoryFormat format) { return TensorOptions(format); }

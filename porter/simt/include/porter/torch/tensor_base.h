@@ -31,6 +31,9 @@ private:
     Device device_;
 };
 
+inline DeprecatedTypeProperties CUDA(ScalarType type) { return {type, Device(kCUDA)}; }
+inline DeprecatedTypeProperties CPU(ScalarType type) { return {type, Device(kCPU)}; }
+
 // What needs no other tensor: geometry, dtype, device and data.
 class TensorBase {
 public:
