@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
+from itertools import product
 from pathlib import Path
 
 from porter.contract.contract import EntryKind
@@ -38,17 +39,17 @@ def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     """For each callee of `request` the executable that calls it, from `cache` or made now, or why there is none.
 
     One executable (about a second; more for the first of its kind) serves all callees that compile; one that does not
-    is left out and tried by itself. What still fails is tried without what other files define, and then without
-    functions of the source that it does not need. Raises `MachineError` when the machine has no C++ compiler.
+    is left out and tried by itself. What still fails is tried without what other files define, and then, with that and
+    without, without functions of the source that it does not need. Raises `MachineError` when the machine has no C++
+    compiler.
     """
-    whole = unit(request, _found(), cache)
-    built = _whole(whole)
-    if request.elsewhere:
-        whole = unit(replace(request, elsewhere=()), _found(), cache)
-        built = _again(built, whole, _whole)
+    units = [unit(one, _found(), cache) for one in dict.fromkeys((request, replace(request, elsewhere=())))]
+    whole, built = units[-1], _whole(units[0])
+    for other in units[1:]:
+        built = _again(built, other, _whole)
     bare = built
-    for kinds, narrowed in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_callees)):
-        bare = _again(bare, whole, partial(_bare, narrowed=narrowed), kinds)
+    for each, (kinds, narrowed) in product(units, ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_callees))):
+        bare = _again(bare, each, partial(_bare, narrowed=narrowed), kinds)
     whichever = tuple(map(_either, built, bare))
     return with_devices(whole, whichever) if request.part is Part.HOST else whichever
 

@@ -172,10 +172,12 @@ class Unit:
     def _narrowed(self, narrow: Callable[..., tuple[Source, ...]]) -> Unit:
         request = self.request
         files = {header.path: header for _, header in request.headers}
-        source, *headers = narrow(request.source, tuple(files.values()), request.defines)
-        bare = dict(zip(files, headers, strict=True))
+        source, *others = narrow(request.source, (*files.values(), *request.elsewhere), request.defines)
+        bare = dict(zip(files, others[: len(files)], strict=True))
         named = tuple((name, bare[header.path]) for name, header in request.headers)
-        return _with_texts(replace(self, request=replace(request, elsewhere=())), source, named)
+        return _with_texts(
+            replace(self, request=replace(request, elsewhere=tuple(others[len(files) :]))), source, named
+        )
 
     @property
     def key(self) -> str:

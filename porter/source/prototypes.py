@@ -39,5 +39,5 @@ def _declared_function(statement: Sequence[Token]) -> str:
     """The name in `T name(...);`; empty for any other statement."""
     words = [t.text for t in statement]
     opening = words.index("(") if "(" in words else 0
-    is_declaration = opening > 1 and words[-2] == ")" and not {"=", "using", "typedef"} & {*words}
+    is_declaration = opening > 1 and words[-2] == ")" and not {"=", "using", "typedef"} & {*words[:opening]}
     return words[opening - 1] if is_declaration and statement[opening - 1].kind is TokenKind.IDENTIFIER else ""

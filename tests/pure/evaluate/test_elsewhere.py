@@ -52,7 +52,7 @@ def test_what_such_a_function_calls_is_taken_from_a_third_file(taken):
     "files",
     [
         {},
-        {"sizes_cpp": SIZES, "more_cpp": SIZES},
+        {"one_cpp": SIZES, "more_cpp": SIZES},
         {"src_other_cpp": SIZES},
         {"sizes_cpp": "int blocks_of(int n);\nvoid check(int code);\n"},
         {"sizes_cpp": "int check = 3;\nvoid g() { if (lib::blocks_of(3)) { check(3); } }\n"},
@@ -67,3 +67,34 @@ def test_nothing_is_taken_that_is_not_called_or_not_defined_once(taken, files):
 def test_a_function_that_launches_a_kernel_is_left_where_it_is(taken):
     launches = "__global__ void other(int n) {}\nvoid check(int code) { other<<<1, 32>>>(code); }\n"
     assert taken(sizes_cu=launches) == ()
+
+
+def test_what_stands_beside_a_function_that_launches_a_kernel_is_taken(taken):
+    launches = "__global__ void other(int n) {}\nvoid check(int code) { other<<<1, 32>>>(code); }\n"
+    (one,) = taken(sizes_cu=SIZES.replace("void check(int code) { if (code) answer(); }", launches))
+    assert one.names == ("blocks_of",)
+    assert "other" not in one.piece.text
+
+
+def test_of_overloads_all_are_taken(taken):
+    overloads = SIZES + "namespace lib { int blocks_of(float n) { return 1; } }\n"
+    (one,) = taken(sizes_cpp=overloads)
+    assert one.piece.text.count("int blocks_of(") == 2
+
+
+def test_alternatives_of_a_build_are_left_alone(taken):
+    (one,) = taken(sizes_cpp=SIZES + "#ifdef OLD\nvoid check(int  code) {}\n#endif\n")
+    assert one.names == ("blocks_of",)
+
+
+def test_a_default_belongs_to_a_declaration_and_what_is_commented_out_defines_nothing(taken):
+    header = HEADER.replace("void check(int code);", "void check(int code = 0);")
+    (one,) = taken(
+        sizes_cpp=SIZES, sizes_h=header, more_cpp="/*\nvoid check(int code)\n{\n}\n*/\n// int blocks_of(int n) {\n"
+    )
+    assert one.names == ("blocks_of", "check")
+
+
+def test_of_several_files_the_one_called_like_the_header_is_meant(taken):
+    (one,) = taken(sizes_cpp=SIZES, more_cpp="void check(int code) {}\n")
+    assert (one.names, one.piece.path.name) == (("blocks_of", "check"), "sizes.cpp")

@@ -109,3 +109,19 @@ def test_entries_are_linked_together_with_one_that_misses_something(build_cache)
     callees = tuple(Callee(Entry(EntryKind.POINTER, name)) for name in ("quiet", "calls", "reads"))
     built = build(BuildRequest(source, (), CUDA, callees, 32), build_cache)
     assert len({b.path for b in built}) == 1
+
+
+def test_what_another_file_defines_stays_where_a_header_declares_what_does_not_build(execute):
+    """The executor has no textures: the declaration is left out, and the piece of the other file is not."""
+    header = Source(Path("/home/user/util.h"), "cudaArray* loaded(cudaTextureObject_t& of);\nint blocks_of(int n);\n")
+    piece = Source(
+        Path("/home/user/util.cu"),
+        "static int half(int n) { return n / 2; }\nint blocks_of(int n) { return 2 * half(n); }\n",
+    )
+    text = """#include "util.h"
+    __global__ void k(int* x) { x[blockIdx.x] = 7; }
+    void f(int* x) { k<<<blocks_of(3), 1>>>(x); }"""
+    request = {"headers": (("util.h", header),), "elsewhere": (piece,)}
+    run = execute(text, [np.zeros(3, np.int32)], name="f", kind=EntryKind.POINTER, build=request)
+    assert run.faults == ()
+    assert run.outputs[0].storage.tolist() == [7, 7, 0]
