@@ -116,7 +116,7 @@ def test_what_another_file_defines_stays_where_a_header_declares_what_does_not_b
     header = Source(Path("/home/user/util.h"), "cudaArray* loaded(cudaTextureObject_t& of);\nint blocks_of(int n);\n")
     piece = Source(
         Path("/home/user/util.cu"),
-        "static int half(int n) { return n / 2; }\nint blocks_of(int n) { return 2 * half(n); }\n",
+        "static int halved(int n) { return n / 2; }\nint blocks_of(int n) { return 2 * halved(n); }\n",
     )
     text = """#include "util.h"
     __global__ void k(int* x) { x[blockIdx.x] = 7; }
