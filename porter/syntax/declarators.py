@@ -111,8 +111,7 @@ class DeclaratorReader(ExpressionReader):
 
     def parameter(self) -> Parameter:
         """One parameter; the first extent of an array is a pointer, a pack's dots are part of its type's name."""
-        kind = self.specifiers().type
-        kind = self.pointers(kind)
+        kind = self.pointers(self.specifiers(sure=True).type)
         pack = self.take("...")
         declared = self.declarator(kind)
         name, kind = declared.name, declared.type

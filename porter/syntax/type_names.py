@@ -85,8 +85,8 @@ class TypeReader(Cursor, ABC):
             return self.scopes.meaning(enumerator) != "value" and not _CONSTANT.fullmatch(last)
         return name not in NOT_A_NAME and (len(name) == 1 or not name.isupper())
 
-    def specifiers(self) -> Specifiers:
-        """`static const unsigned int`, `typename A<T>::B const`, ..."""
+    def specifiers(self, *, sure: bool = False) -> Specifiers:
+        """`static const unsigned int`, `typename A<T>::B const`, ...; `sure` where nothing but a type can stand."""
         words: set[str] = set()
         numbers: list[str] = []
         named: TypeName | None = None
@@ -102,6 +102,12 @@ class TypeReader(Cursor, ABC):
                 numbers.append(self.step())
             elif named is None and not numbers and self.is_name and text not in NOT_A_NAME:
                 named = self.named_type()
+            elif (
+                named is None
+                and not numbers
+                and (named := self.global_type(sure=sure or bool(words & _CV))) is not None
+            ):
+                continue
             else:
                 break
         if named is None:
@@ -146,6 +152,17 @@ class TypeReader(Cursor, ABC):
                 parts.append(self.name())
             else:
                 return TypeName(spelled(self.scopes.qualified(parts)), arguments)
+
+    def global_type(self, *, sure: bool) -> TypeName | None:
+        """`::a::B` where it surely is a type, as a variable's that follows; None, nothing taken, for anything else."""
+        if self.text != "::" or not self.ahead().isidentifier():
+            return None
+        mark = self.mark()
+        named = self.named_type()
+        if sure or self.known(named.name) or self.is_name:
+            return named
+        self.back(mark)
+        return None
 
     def unbracketed(self) -> Expression:
         """An expression within brackets, where `>` is a comparison again."""

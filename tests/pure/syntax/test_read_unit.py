@@ -25,6 +25,7 @@ from porter.syntax.nodes import (
     Literal,
     Member,
     Name,
+    Return,
     SizeOf,
     Statement,
     Subscript,
@@ -454,3 +455,15 @@ def test_the_number_of_a_line_is_known():
     (function,) = read_unit(parse(Source(Path("x.cu"), text))).functions
     numbers = [node.value for node in walk(function.body) if isinstance(node, Literal)]
     assert numbers == [0, 4, 1, 5, 0]
+
+
+def test_a_type_is_written_from_the_global_namespace():
+    unit = unit_of("""namespace lib { struct Mat { int n; }; }
+        namespace lib::ops { int f(const ::lib::Mat& x, ::lib::Mat* y, ::far::Away& z) {
+            ::lib::Mat copy = x; ::cudaFree(y); return ::lib::size * copy.n; } }""")
+    assert not unit.unread
+    assert [p.type.name for p in unit.functions[0].parameters] == ["lib::Mat", "lib::Mat", "far::Away"]
+    declared, freed, given = unit.functions[0].body.statements
+    assert [type(step) for step in (declared, freed, given)] == [Declare, Evaluate, Return]
+    assert isinstance(given, Return)
+    assert isinstance(given.value, Binary)

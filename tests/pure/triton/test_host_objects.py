@@ -29,12 +29,19 @@ def test_methods_of_a_struct_are_what_they_say_of_its_fields():
     assert "BLOCK_SIZE=n * 3" in found
 
 
-@pytest.mark.parametrize(
-    ("call", "reason"), [("g.grow();", "'grow' changes its object"), ("n = g.several(3);", "several statements")]
-)
-def test_methods_that_do_more_are_refused(call, reason):
-    with pytest.raises(Refusal, match=reason):
-        translated(f"{OBJECTS} void f(float* y, float* x, int n) {{ Grid g(n, 64); {call} add<<<1, 64>>>(y, x, n); }}")
+def test_a_method_of_several_statements_is_a_function_of_the_fields():
+    found = translated(
+        f"{OBJECTS} void f(float* y, float* x, int n) {{ Grid g(n, 64); add<<<1, 64>>>(y, x, g.several(3)); }}"
+    )
+    assert "def Grid_several(this_n_, this_threads_, m):\n    k = m\n    k += this_n_\n    return k" in found
+    assert "(y, x, Grid_several(n, 64, 3), BLOCK_SIZE=64" in found
+
+
+def test_a_method_that_sets_a_field_is_refused():
+    with pytest.raises(Refusal, match="'grow' changes its object"):
+        translated(
+            f"{OBJECTS} void f(float* y, float* x, int n) {{ Grid g(n, 64); g.grow(); add<<<1, 64>>>(y, x, n); }}"
+        )
 
 
 def test_a_method_without_a_value_stands_in_place():

@@ -7,6 +7,7 @@ from tests.pure.triton.host_sources import translated
 
 STRUCTS = """
 struct Array { Array(size_t n); float* ptr; size_t size; size_t half() const { return size / 2; } };
+static void grow(Array* a) { a->size += 1; }
 struct Tensor { size_t rank; size_t shape[2]; float* data; };
 """
 
@@ -24,10 +25,19 @@ def test_an_array_among_the_fields_is_one_parameter_for_each_element():
     assert "add[(y_shape_1,)](y_data, y_data, y_shape_0," in found
 
 
+def test_a_pointer_that_is_handed_to_a_function_that_only_follows_it_is_the_fields():
+    found = translated(f"""{STRUCTS} typedef Array* Array_t;
+        static size_t blocks(const Array* const a) {{ size_t n = (*a).size + 63; return n / 64; }}
+        void f(Array_t y) {{ add<<<blocks(y), 64>>>(y->ptr, y->ptr, y->size); }}""")
+    assert "def blocks(a_ptr, a_size):" in found
+    assert "add[(blocks(y_ptr, y_size),)](y_ptr, y_ptr, y_size," in found
+
+
 @pytest.mark.parametrize(
     "body",
     [
         "y->size = 3; add<<<1, 64>>>(y->ptr, y->ptr, y->size);",
+        "grow(y); add<<<1, 64>>>(y->ptr, y->ptr, y->size);",
         "add<<<1, 64>>>(y[1].ptr, y->ptr, y->size);",
         "Array* other = y + 1; add<<<1, 64>>>(other->ptr, y->ptr, y->size);",
     ],

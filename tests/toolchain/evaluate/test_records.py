@@ -108,3 +108,42 @@ void run(const dim3& grid, dim3 threads, float* y, const float* x, const float& 
     assert isinstance(entry.outcome, Verified), entry.outcome
     words = "launched with a 'grid' of (cdiv(columns, 16), cdiv(rows, 16), 1) and a 'threads' of (16, 16, 1), a guess"
     assert words in entry.outcome.caveat
+
+
+CLASS = """
+struct Shaped { int rows, cols; int numel() const { return rows * cols; } };
+struct Tensor : Shaped {
+    static constexpr int kThreads = 64;
+    float* data;
+    int strides[2];
+    bool turned;
+    int stride(int i) const { return strides[i]; }
+    int wide() const { if (turned) return rows; return cols; }
+    int span() const { int most = 0; for (int i = 0; i < 2; ++i) if (stride(i) > most) most = stride(i); return most; }
+    int blocks() const { return (numel() + kThreads - 1) / kThreads; }
+    int shrink() { rows -= 1; return numel(); }
+};
+__global__ void scale(float* y, const float* x, int wide, int span, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * wide + span;
+}
+void scaled(const Tensor& x, const Tensor& y) {
+    scale<<<x.blocks(), Tensor::kThreads>>>(y.data, x.data, x.wide(), y.span(), x.numel());
+}
+"""
+
+
+def test_a_launcher_calls_the_methods_of_the_objects_that_it_is_given(tmp_path, options):
+    path = tmp_path / "op.cu"
+    path.write_text(CLASS)
+    (migration,) = migrate(path, replace(options, target="triton"), silent)
+    assert [(e.contract.name, type(e.outcome)) for e in migration.entries] == [("scaled", Verified)]
+    assert any("def Tensor_span(" in file.text for file in migration.files)
+
+
+def test_a_launcher_whose_method_shrinks_its_object_is_not_ported(tmp_path, options):
+    path = tmp_path / "op.cu"
+    path.write_text(CLASS.replace("const Tensor& y", "Tensor y").replace("x.numel());", "y.shrink());"))
+    (migration,) = migrate(path, replace(options, target="triton"), silent)
+    assert not any(e.contract.name == "scaled" and isinstance(e.outcome, Verified) for e in migration.entries)
+    assert "'shrink' changes its object" in " ".join(finding.message for finding in migration.findings)

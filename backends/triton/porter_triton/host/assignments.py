@@ -194,6 +194,8 @@ def _target(cx: Context, node: Expression) -> Code:
         return Code("_", Kind.OTHER)
     if isinstance(node, Subscript):
         owner, index = expressions.expression(cx, node.owner), expressions.expression(cx, node.index)
+        if owner.kind is Kind.RECORD:
+            raise Refusal(node.line, "an element of an object cannot be assigned to in Python")
         text = pointers.flat(cx, owner) if owner.kind is Kind.POINTER else owner.text
         return Code(f"{text}[{index.text}]", Kind.OTHER)
     if isinstance(node, Unary) and node.operator == "*":

@@ -57,7 +57,8 @@ def call(cx: Context, node: Call) -> Code:
     if runtime.memory_call(cx, node):
         return SUCCESS
     if isinstance(callee, Member):
-        return objects.call(cx, node, callee) or methods.method(cx, node, callee)
+        owner = expressions.expression(cx, callee.owner)
+        return objects.call(cx, node, callee, owner) or methods.method(cx, node, callee, owner)
     if isinstance(callee, Lambda):
         return _value_of(cx, callee, node)
     if not isinstance(callee, Name):
@@ -66,6 +67,8 @@ def call(cx: Context, node: Call) -> Code:
         return without
     if isinstance(meaning := cx.find(callee.name), Closure):
         return _value_of(cx, meaning.node, node)
+    if (own_method := objects.own_call(cx, node, callee)) is not None:
+        return own_method
     found = device_wide.thrust_call(cx, node) or times.told(cx, node) or _accumulated(cx, node)
     if found is not None:
         return found
@@ -119,7 +122,7 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
         return sequence(arguments)
     if plain(name) == "TensorOptions":
         return methods.options_of() if not arguments else _options(arguments)
-    if plain(name) in ("Tensor", "TensorArg", "optional"):
+    if plain(name) in ("Tensor", "TensorArg", "optional") and not cx.is_own(kind):
         return arguments[0] if arguments else NONE
     if plain(name) == "Device":
         return arguments[0]

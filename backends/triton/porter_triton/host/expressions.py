@@ -24,7 +24,7 @@ from porter.syntax.nodes import (
     Update,
     Variable,
 )
-from porter_triton.host import answers, calls, held_kernels, layouts, methods, names, records, runtime, times
+from porter_triton.host import answers, calls, held_kernels, layouts, methods, names, objects, records, runtime, times
 from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
     ATOM,
@@ -252,15 +252,14 @@ def _chosen_options(asked: Code, yes: Code, no: Code, line: int) -> Code:
 
 
 def _subscript(cx: Context, node: Subscript) -> Code:
-    owner, index = expression(cx, node.owner), expression(cx, node.index)
+    owner = expression(cx, node.owner)
+    if owner.kind is Kind.RECORD:
+        return objects.element(cx, owner, node.index, node.line)
+    index = expression(cx, node.index)
     if owner.kind is Kind.SEQUENCE and owner.parts and index.constant is not None:
         return owner.parts[int(index.constant)]
     if owner.kind is Kind.SEQUENCE:
-        text = f"{owner.text}[{index.text}]"
-        if owner.text.endswith((".shape", ".stride()")):
-            return Code(text, Kind.INT)
-        inner = owner.ctype.arguments[0] if owner.ctype is not None and owner.ctype.arguments else None
-        return Code(text, element_kind(owner), ctype=inner if isinstance(inner, TypeName) else None)
+        return element(owner, index)
     if owner.kind is Kind.TENSOR:
         return Code(f"{owner.text}[{index.text}]", Kind.TENSOR)
     if owner.kind is Kind.POINTER:
@@ -268,6 +267,15 @@ def _subscript(cx: Context, node: Subscript) -> Code:
     if owner.kind in (Kind.STREAM, Kind.TIME):
         return owner
     raise Refusal(node.line, "this has no elements in a launcher")
+
+
+def element(owner: Code, index: Code) -> Code:
+    """Returns an element of a sequence."""
+    text = f"{owner.text}[{index.text}]"
+    if owner.text.endswith((".shape", ".stride()")):
+        return Code(text, Kind.INT)
+    inner = owner.ctype.arguments[0] if owner.ctype is not None and owner.ctype.arguments else None
+    return Code(text, element_kind(owner), ctype=inner if isinstance(inner, TypeName) else None)
 
 
 def _pointed(pointer: Code) -> TypeName | None:

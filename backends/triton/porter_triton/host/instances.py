@@ -23,7 +23,7 @@ def kind_of(cx: Context, declared: TypeName) -> Kind:
         return Kind.STREAM
     if times.is_moment(cx, name):
         return Kind.TIME
-    if name.pointers == 1 and plain(name.name) == "Tensor":
+    if name.pointers == 1 and plain(name.name) == "Tensor" and not cx.is_own(name):
         return Kind.TENSOR
     if name.name == "()":
         return Kind.KERNEL
@@ -34,7 +34,7 @@ def kind_of(cx: Context, declared: TypeName) -> Kind:
     wanted = cx.built_in(name)
     if isinstance(wanted, Arithmetic):
         return Kind.BOOL if wanted.kind == "bool" else Kind.FLOAT if wanted.is_float else Kind.INT
-    return _of_class(name)
+    return Kind.OTHER if plain(name.name) in _TENSORS and cx.is_own(name) else _of_class(name)
 
 
 def _of_class(name: TypeName) -> Kind:

@@ -7,15 +7,14 @@ from dataclasses import replace
 from porter.ir.simt.library import with_host_libraries
 from porter.source.program import Program
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Braces, Call, Expression, Member, Name, Parameter, TypeName
+from porter.syntax.nodes import Braces, Call, Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
-from porter_triton.host import constants, expressions, lasting, member_types, records, statements
-from porter_triton.host.assigned import assigned
+from porter_triton.host import constants, expressions, followed, lasting, member_types, objects, records, statements
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.launches import extents
-from porter_triton.host.nullable import nullable_parameters, objects
+from porter_triton.host.nullable import acting_objects, nullable_parameters
 from porter_triton.host.pointed import with_references
 from porter_triton.host.scope import Context, Given, Template
 from porter_triton.host.suites import Line, Suite, is_set, laid_out, pruned, without_flags, words_read
@@ -124,6 +123,7 @@ class Hosts:
             cx.bind(parameter.name, _bound(cx, argument))
         nullable = [(function.head.name, i) in self._nullable for i in range(len(function.parameters))]
         parameters = [_parameter(cx, p, i, nullable[i]) for i, p in enumerate(function.parameters)]
+        _bind_fields(cx, function)
         for taken, kernels in zip(function.parameters, given, strict=False):
             if kernels and isinstance(held := cx.find(taken.name), Code):
                 cx.bind(taken.name, replace(held, kind=Kind.KERNEL, kernels=kernels))
@@ -158,6 +158,17 @@ class Hosts:
         return [f"    # {source.path.name}:{lines}"]
 
 
+def _bind_fields(cx: Context, function: FunctionTree) -> None:
+    """Binds the fields of the object that a method is given, which its parameters hide."""
+    this = cx.find(objects.THIS)
+    if isinstance(this, Code) and function.parameters[0].name == objects.THIS:
+        parameters = [(p.name, cx.find(p.name)) for p in function.parameters[1:]]
+        objects.bind(cx, this)
+        for name, held in parameters:
+            if held is not None:
+                cx.bind(name, held)
+
+
 def _bound(cx: Context, argument: TypeName | Expression) -> Code | TypeName:
     return argument if isinstance(argument, TypeName) else expressions.expression(cx, argument)
 
@@ -180,7 +191,7 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
         _expect_null(cx, name)
         cx.bind(parameter.name, NONE)
     elif (kind is Kind.OTHER or _is_followed(cx, parameter)) and (
-        held := _record_of(cx, parameter.name or name, replace(parameter.type, pointers=0))
+        held := _record_of(cx, parameter.name or name, replace(cx.type(parameter.type), pointers=0))
     ) is not None:
         cx.bind(parameter.name, held)
         return _one_by_one(cx, held, parameter.default)
@@ -196,14 +207,10 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
 
 
 def _is_followed(cx: Context, parameter: Parameter) -> bool:
-    """Returns whether a pointer to a struct only leads to the fields of one, none of which the function sets."""
-    if parameter.type.pointers != 1 or cx.built_in(TypeName(parameter.type.name)) is not None:
+    """Returns whether a parameter is a pointer that only leads to the fields of a struct, which nothing sets."""
+    if cx.type(parameter.type).pointers != 1 or cx.built_in(TypeName(parameter.type.name)) is not None:
         return False
-    nodes = list(walk(cx.function.body))
-    followed = [n.owner for n in nodes if isinstance(n, Member) and n.arrow]
-    named = [n for n in nodes if isinstance(n, Name) and n.name == parameter.name]
-    is_set = assigned(cx.function.body)[parameter.name] > 0
-    return bool(named) and not is_set and all(any(n is owner for owner in followed) for n in named)
+    return followed.leads_to_fields(cx.unit, cx.function, parameter.name)
 
 
 def _is_called(cx: Context) -> bool:
@@ -225,7 +232,7 @@ def _extents(cx: Context, parameter: Parameter, name: str) -> str:
 
 def _is_object(cx: Context, parameter: Parameter) -> bool:
     """Returns whether a pointer leads to an object of a class that only acts by itself."""
-    return cx.built_in(TypeName(parameter.type.name)) is None and parameter.name in objects(cx.function)
+    return cx.built_in(TypeName(parameter.type.name)) is None and parameter.name in acting_objects(cx.function)
 
 
 def _expect_null(cx: Context, name: str) -> None:

@@ -12,6 +12,7 @@ from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
 _OF_SCALAR = {"toInt": "int", "toLong": "long", "toFloat": "float", "toDouble": "double", "toBool": "bool"}
+_ENDS = {"front": 0, "back": -1}
 _OF_DEVICE = {"is_cuda": True, "is_cpu": False}
 
 
@@ -48,9 +49,8 @@ def device_property(cx: Context, name: str, line: int) -> Code:
     return Code(f"{asked} if {cx.tensor}.is_cuda else {MULTIPROCESSORS}", Kind.INT, CONDITIONAL)
 
 
-def method(cx: Context, node: Call, callee: Member) -> Code:
-    """Translates `owner.name(arguments)`."""
-    owner = expressions.expression(cx, callee.owner)
+def method(cx: Context, node: Call, callee: Member, owner: Code) -> Code:
+    """Translates `owner.name(arguments)`, where `owner` is no object of a class of the source."""
     if callee.name in _OF_DEVICE:
         return truth(_OF_DEVICE[callee.name])
     if owner.kind is Kind.STREAM or (owner.kind is Kind.NOTHING and callee.name == "stream"):
@@ -152,6 +152,8 @@ def _of_scalar(cx: Context, owner: Code, callee: Member) -> Code:
 
 
 def _of_sequence(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
+    if name in _ENDS and not arguments and not owner.parts:
+        return expressions.element(owner, integer(_ENDS[name]))
     if name == "size":
         return Code(f"len({owner.text})", Kind.INT)
     if name == "vec":

@@ -9,7 +9,17 @@ from dataclasses import replace
 from porter.ir.simt.builder.errors import told_by_build
 from porter.syntax.nodes import Assign, Braces, Declare, Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, held_kernels, indexing, lasting, member_types, methods, predefined, times
+from porter_triton.host import (
+    expressions,
+    held_kernels,
+    indexing,
+    lasting,
+    member_types,
+    methods,
+    objects,
+    predefined,
+    times,
+)
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     ATOM,
@@ -41,6 +51,8 @@ def name(cx: Context, node: Name) -> Code:
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or of_device(cx, node)
     found = found or times.variable(cx, node.name) or indexing.named(plain(node.name))
     found = found or lasting.of_file(cx, node.name)
+    if found is None and (own := objects.static_constant(cx, node.name)) is not None:
+        return name(cx, own)
     if found is None:
         declared = cx.unit.variables_named(node.name, cx.function.head.scope)
         raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")

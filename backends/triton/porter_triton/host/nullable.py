@@ -45,7 +45,7 @@ def nullable_parameters(unit: Unit) -> frozenset[Place]:
     return frozenset(found)
 
 
-def objects(function: FunctionTree) -> frozenset[str]:
+def acting_objects(function: FunctionTree) -> frozenset[str]:
     """Returns the pointer parameters that `function` compares with null, and otherwise only calls members of.
 
     Such an object only acts by itself: a recorder of launches, a profiler.

@@ -291,6 +291,10 @@ class Context:
         standard = "std::" if name.name in _STANDARD and not own else ""
         return TypeName(standard + name.name, arguments, pointers, const or name.const)
 
+    def is_own(self, name: TypeName) -> bool:
+        """Returns whether the type is a class that the source defines, be it called like one of PyTorch's."""
+        return plain(name.name) == name.name and bool(self.unit.struct(name.name))
+
     def built_in(self, name: TypeName) -> Type | None:
         """Returns the arithmetic or vector type `name`; None for any other."""
         found = self.type(name)
