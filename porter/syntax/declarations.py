@@ -35,7 +35,8 @@ class DeclarationReader(DeclaratorReader):
     def is_declaration(self) -> bool:
         """Returns whether a declaration of variables begins here: a type with a declarator behind it."""
         text = self.text
-        if not self.is_name or text in NOT_A_NAME:
+        is_global = text == "::" and self.ahead().isidentifier()
+        if not (self.is_name or is_global) or text in NOT_A_NAME:
             return False
         if text in STORAGE or (text in ("struct", "union") and self.ahead() == "{"):
             return True
