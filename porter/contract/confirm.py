@@ -14,7 +14,7 @@ Every run is of a watched executable, on allocations far larger than needed and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,6 +25,7 @@ from porter.contract.contract import Contract, EntryKind
 from porter.contract.covering import covering
 from porter.contract.enlarging import beyond_constant, decided_by_data, enlarged, leaving, roomy
 from porter.contract.equalities import with_compared
+from porter.contract.expressions import holds, names_in
 from porter.contract.known_probes import KnownProbes
 from porter.contract.placing import (
     array_limits,
@@ -181,7 +182,8 @@ class _Confirmer:
     def _start(self) -> bool:
         """Makes the first probes run at all: finds shapes host code accepts, and sizes a launch can start with.
 
-        A candidate that runs at two sets of sizes is taken; one that runs at one set only if nothing better is found.
+        A candidate that runs at two sets of sizes is taken; one that runs at one set, or only at sizes that leave it
+        next to nothing to do, if nothing better is found.
         """
         if self._knows_extents and self.contract.symbols:
             self._tile()
@@ -191,7 +193,7 @@ class _Confirmer:
             for candidate in placements(limited):
                 found = self._starting(candidate, smaller=0)
                 found = found or (self._starting(candidate, smaller=1) if not conditions else None)
-                if found is not None and self._starts_again(found):
+                if found is not None and self._starts_again(found) and not self._leaves_alone(found):
                     self.contract, self.trials.trouble = found, ""
                     return True
                 second_best = second_best or found
@@ -239,6 +241,34 @@ class _Confirmer:
         return not first or any(
             sizes is not None and sizes != first and starts(self.trials.roomy(candidate, sizes)) for sizes in others
         )
+
+    def _leaves_alone(self, candidate: Contract) -> bool:
+        """Returns whether first probes came to an end only where they leave alone what those that broke had touched.
+
+        Rows of 5 have no whole vector of 8 elements, and no access that is off its alignment: they say nothing of what
+        the vectors span. Rounder sizes may.
+        """
+        unknown = {t.name for t in unknown_extents(candidate)}
+        ended, broken = set[str](), set[str]()
+        for run in self._first_probes(candidate):
+            touched = zip(candidate.tensors, run.touched, strict=False)
+            names = {tensor.name for tensor, t in touched if t.read_end or t.written_end}
+            if starts(run):
+                ended |= names
+            elif not endless(run):
+                broken |= names
+        return bool(broken & unknown - ended)
+
+    def _first_probes(self, candidate: Contract) -> Iterator[Run]:
+        """Yields the probes at the first two sets of sizes, each followed by smaller sizes where it broke."""
+        for attempt in (0, 1):
+            for smaller in (1,) if self.takes_long else (0, 1):
+                sizes = probe_sizes(candidate, frozenset(), self.fixed, attempt, smaller)
+                run = self.trials.roomy(candidate, sizes) if sizes is not None else None
+                if run is not None:
+                    yield run
+                if run is not None and starts(run):
+                    break
 
     def _starting(self, candidate: Contract, smaller: int) -> Contract | None:
         """Returns `candidate`, its torch tensors given the axes they are seen to lack, if it runs; else None."""
@@ -402,9 +432,31 @@ class _Confirmer:
             return
         for condition in repairs(self.contract, broken):
             trial = self._limited(*condition)
-            if self._holds(trial, self.trials.clean):
+            if self._holds(trial, self.trials.clean) and self._mends(condition, trial):
                 self.contract, self.trials.trouble, self.mended = trial, "", broken
                 return
+
+    def _mends(self, condition: tuple[str, ...], trial: Contract) -> bool:
+        """Returns whether it is `condition` that mends what breaks, and not that it had other sizes drawn.
+
+        No sizes that break satisfy it; they break where all but those it names are the drawn ones; and of several sizes
+        that it names the drawn one of none is enough, for each has been tried by itself.
+        """
+        pairs = zip(self.contract.workloads[:2], trial.workloads[:2], strict=False)
+        breaking = [(b.sizes, drawn.sizes) for b, drawn in pairs if not self.trials.clean(self.contract, b.sizes)]
+        named = [names_in(text) for text in condition]
+        unnamed = frozenset(self.contract.symbols) - frozenset[str]().union(*named)
+        apart = named if len(named) > 1 and condition != self.contract.shares else []
+        return (
+            not any(all(holds(text, sizes) for text in condition) for sizes, _ in breaking)
+            and not any(self._is_clean_with(unnamed, *sizes) for sizes in breaking)
+            and not any(breaking and all(self._is_clean_with(own, *sizes) for sizes in breaking) for own in apart)
+        )
+
+    def _is_clean_with(self, names: Set[str], breaking: Mapping[str, int], drawn: Mapping[str, int]) -> bool:
+        """Returns whether sizes are allowed and clean of which those with these names are `drawn`, the rest breaks."""
+        sizes = {s: drawn[s] if s in names else n for s, n in breaking.items()}
+        return sizes != breaking and satisfies(self.contract, sizes) and self.trials.clean(self.contract, sizes)
 
     def _enlarge(self, broken: str) -> bool:
         """Gives tensors more elements, if data decide how far accesses go and that is what went wrong."""

@@ -22,7 +22,13 @@ _MOST_LIMITED, _LEAST_ARRAY = 6, 2
 _ARRAY_END = re.compile(r"\bindex \d+ of an array of type '[^'\[]*\[(\d+)\]")
 _TILES = ("{} % 32 == 0", "{} % 64 == 0")
 _LEAST = (2, 4, 8, 32, 64, 256)
-_DEMANDS = ("{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
+_DEMANDS = (
+    "{} % 32 == 0",
+    "{} % 128 == 0",
+    "{0} % 32 == 0 && {0} == pow2ceil({0})",
+    "{} % 256 == 0",
+    "{} >= 1024",
+)
 
 
 def placements(contract: Contract) -> Iterator[Contract]:

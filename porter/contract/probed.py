@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -105,7 +105,7 @@ class Probed:
 
     def improves(self, other: Probed) -> bool:
         """Returns whether every extent has a form here, and `other` lacks some, or has more constant or ragged ones."""
-        if not (self.suffices and self.varied and self.exact):
+        if not (self.suffices and self.varied and self.exact and self._touches(other.touched)):
             return False
         return not other.exact or self.constants + self.ragged < other.constants + other.ragged
 
@@ -115,9 +115,21 @@ class Probed:
         return all(f is not None for f in self.fits.values())
 
     def explains(self, other: Probed) -> bool:
-        """Returns whether what `other` finds no form for is explained here, and nothing else got out of hand."""
-        formless = (self.fits[name] for name, f in other.fits.items() if f is None)
-        return self.covered and all(f is not None and f.exact and not f.apart for f in formless)
+        """Returns whether what `other` finds no form for is explained here, and nothing else got out of hand.
+
+        That nothing is touched at other sizes explains nothing.
+        """
+        formless = {name: self.fits[name] for name, f in other.fits.items() if f is None}
+        forms = all(f is not None and f.exact and not f.apart for f in formless.values())
+        return self.covered and forms and self._touches(formless.keys() & other.touched)
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """The tensors of unknown extent of which a run touched something."""
+        return frozenset(name for name in self.fits if any(self.extents(name)))
+
+    def _touches(self, names: Set[str]) -> bool:
+        return names <= self.touched
 
     @property
     def apart(self) -> tuple[str, ...]:

@@ -740,3 +740,70 @@ torch::Tensor added(torch::Tensor x, torch::Tensor y) {
     assert y.shape in (x.shape, (" * ".join(x.shape),))
     assert confirmation.inferred == (f"{x.shape[1]} % 32 == 0",)
     assert reference.because == ""
+
+
+WHOLE_TILES = """
+#include <cuda_fp16.h>
+__global__ void turn(const half* x, float* y, int cols) {
+    extern __shared__ float row[];
+    const uint4* wide = reinterpret_cast<const uint4*>(x + blockIdx.x * cols);
+    for (int j = threadIdx.x; j < cols / 8; j += blockDim.x) {
+        uint4 v = wide[j];
+        for (int k = 0; k < 8; ++k) row[8 * j + k] = __half2float(reinterpret_cast<half*>(&v)[k]);
+    }
+    __syncthreads();
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) y[blockIdx.x * cols + c] = row[cols - 1 - c];
+}
+void run(const half* x, float* y, int rows, int cols) { turn<<<rows, 64, cols * 4 + 4>>>(x, y, cols); }
+"""
+
+
+def test_rows_too_short_for_a_whole_vector_do_not_hide_what_the_vectors_span(judge):
+    confirmation, reference = judge(WHOLE_TILES)
+    x, y = confirmation.contract.tensors
+    assert confirmation.inferred == ("cols % 8 == 0",)
+    assert (x.shape, y.shape) == (("rows * cols",), ("rows * cols",))
+    assert reference.because == ""
+
+
+def test_what_reads_unwritten_memory_at_all_sizes_is_not_believed_at_rounder_ones(judge):
+    _, reference = judge(WHOLE_TILES.replace("row[cols - 1 - c]", "row[cols - c]"))
+    assert "never written" in reference.because
+
+
+WHOLE_CHUNKS = WHOLE_TILES.replace("cols / 8;", "cols / 128;").replace(
+    "        uint4 v = wide[j];\n        for (int k = 0; k < 8; ++k) row[8 * j + k] ="
+    " __half2float(reinterpret_cast<half*>(&v)[k]);",
+    "        for (int k = 0; k < 128; ++k) row[128 * j + k] = __half2float(x[blockIdx.x * cols + 128 * j + k]);",
+)
+
+
+def test_that_nothing_is_touched_at_rounder_sizes_explains_no_extent(judge):
+    confirmation, reference = judge(WHOLE_CHUNKS)
+    x, _ = confirmation.contract.tensors
+    assert confirmation.inferred == ("cols % 128 == 0",)
+    assert x.shape == ("rows * cols",)
+    assert reference.because == ""
+
+
+BUTTERFLIES = WHOLE_TILES.replace(
+    "    __syncthreads();\n",
+    """    __syncthreads();
+    for (int len = 1; len < cols; len <<= 1) {
+        for (int n = threadIdx.x; n < cols / 2; n += blockDim.x) {
+            int i = n / len * len * 2 + n % len;
+            float a = row[i], b = row[i + len];
+            row[i] = a + b;
+            row[i + len] = a - b;
+        }
+        __syncthreads();
+    }
+""",
+).replace("cols * 4 + 4", "cols * 8")
+
+
+def test_a_size_that_only_has_others_drawn_rounder_is_no_condition(judge):
+    confirmation, reference = judge(BUTTERFLIES)
+    assert not any("rows" in condition for condition in confirmation.inferred)
+    assert any("cols == pow2ceil(cols)" in condition for condition in confirmation.inferred)
+    assert reference.because == ""
