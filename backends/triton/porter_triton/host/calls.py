@@ -80,6 +80,7 @@ def call(cx: Context, node: Call) -> Code:
     found = made(cx, TypeName(callee.name, callee.template), arguments, node.line)
     if found is None and (own := _fitting(cx, callee, arguments, node.line)):
         return _own(cx, callee, own, arguments, node.line)
+    found = found or _vector_of_cuda(cx, TypeName(callee.name), arguments, node.line)
     found = found or (MOMENT if times.is_any(*arguments) else _library(cx, callee, arguments, node.line))
     return found or functors.static(cx, node, callee, arguments) or _only_declared(cx, callee, arguments, node.line)
 
@@ -128,13 +129,14 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
         return arguments[0]
     if isinstance(cx.built_in(kind), Arithmetic):
         return pointers.cast(cx, kind, arguments[0], line) if arguments else integer(0)
-    return record(cx, kind, arguments) or _vector_of_cuda(cx, kind, arguments, line)
+    own = record(cx, kind, arguments)
+    return own or (_vector_of_cuda(cx, kind, arguments, line) if not cx.unit.named(kind.name) else None)
 
 
 def _vector_of_cuda(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
     """Translates `make_int2(a, b)` or `int2{a, b}` to a struct of its components; None for any other type."""
     vector = BUILT_IN.get(kind.name.removeprefix("make_"))
-    if not isinstance(vector, Record) or len(arguments) != len(vector.fields) or cx.unit.named(kind.name):
+    if not isinstance(vector, Record) or len(arguments) != len(vector.fields):
         return None
     types = [TypeName(component.name) for _, component in vector.fields if isinstance(component, Arithmetic)]
     parts = tuple(pointers.cast(cx, type_, given, line) for type_, given in zip(types, arguments, strict=True))
@@ -398,6 +400,16 @@ def _unfit(cx: Context, callee: Name) -> str:
     return f"no function '{callee.name}' takes these arguments"
 
 
+def operator(cx: Context, symbol: str, left: Code, right: Code, line: int) -> Code:
+    """Returns `left symbol right` of structs or vectors by the source's own operator; raises `Refusal` without one."""
+    callee = Name(f"operator{symbol}", (), line)
+    fitting = _fitting(cx, callee, (left, right), line)
+    found = _one_liner(cx, fitting[0], (left, right)) if len(fitting) == 1 else None
+    if found is None:
+        raise Refusal(line, f"'{symbol}' of a struct has no counterpart in a launcher")
+    return found
+
+
 def _own(cx: Context, callee: Name, fitting: list[FunctionTree], arguments: tuple[Code, ...], line: int) -> Code:
     """Returns a call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
     target = max(fitting, key=lambda f: bool(f.arguments))
@@ -465,7 +477,9 @@ def _one_liner(cx: Context, function: FunctionTree, arguments: tuple[Code, ...])
     statements = function.body.statements
     if len(statements) != 1 or not isinstance(statements[0], Return) or statements[0].value is None:
         return None
-    if not all(a.is_number for a in arguments) or len(arguments) != len(function.parameters):
+    makes_record = isinstance(cx.built_in(function.returns), Record) and not function.head.template
+    stands = all(a.is_number or (makes_record and a.kind is Kind.RECORD) for a in arguments)
+    if not stands or len(arguments) != len(function.parameters):
         return None
     with cx.scope():
         for parameter, argument in zip(function.parameters, arguments, strict=True):

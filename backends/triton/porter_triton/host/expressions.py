@@ -180,14 +180,10 @@ def _binary(cx: Context, node: Binary) -> Code:
     right = expression(cx, node.right)
     if times.is_any(left, right):
         return MOMENT
-    if left.kind is Kind.POINTER and node.operator == "+" and right.kind is Kind.INT:
-        if right.constant == 0:
-            return left
-        return _moved_by(cx, left, right, node.line)
-    if right.kind is Kind.POINTER and node.operator == "+" and left.kind is Kind.INT:
-        return _moved_by(cx, right, left, node.line)
+    if Kind.RECORD in (left.kind, right.kind):
+        return calls.operator(cx, node.operator, left, right, node.line)
     if Kind.POINTER in (left.kind, right.kind) and node.operator in "+-*/%":
-        raise Refusal(node.line, "a pointer can only be moved forward")
+        return _moved_pointer(cx, node, left, right)
     if Kind.DEVICE in (left.kind, right.kind) and node.operator in ("==", "!="):
         return truth(node.operator == "==") if '"' in left.text + right.text else _compared(node.operator, left, right)
     if node.operator in ("/", "%") and Kind.OTHER in (left.kind, right.kind):
@@ -195,6 +191,14 @@ def _binary(cx: Context, node: Binary) -> Code:
     if node.operator in ("+", "-"):
         return added(node.operator, left, right)
     return binary(node.operator, left, right)
+
+
+def _moved_pointer(cx: Context, node: Binary, left: Code, right: Code) -> Code:
+    """Translates `p + n` and `n + p`; raises `Refusal` for other arithmetic of pointers."""
+    pointer, count = (left, right) if left.kind is Kind.POINTER else (right, left)
+    if node.operator != "+" or count.kind is not Kind.INT:
+        raise Refusal(node.line, "a pointer can only be moved forward")
+    return left if pointer is left and count.constant == 0 else _moved_by(cx, pointer, count, node.line)
 
 
 def _moved_by(cx: Context, pointer: Code, count: Code, line: int) -> Code:

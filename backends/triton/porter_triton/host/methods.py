@@ -152,8 +152,8 @@ def _of_scalar(cx: Context, owner: Code, callee: Member) -> Code:
 
 
 def _of_sequence(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
-    if name in _ENDS and not arguments and not owner.parts:
-        return expressions.element(owner, integer(_ENDS[name]))
+    if name in _ENDS and not arguments:
+        return owner.parts[_ENDS[name]] if owner.parts else expressions.element(owner, integer(_ENDS[name]))
     if name == "size":
         return Code(f"len({owner.text})", Kind.INT)
     if name == "vec":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.host.c_types import Arithmetic, Record
+from porter_triton.host.c_types import Arithmetic, Record, Type
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context, Template
 
@@ -26,6 +26,8 @@ def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bo
         kind = cx.built_in(wanted)
         if isinstance(kind, Arithmetic) and not _may_be(wanted.pointers, argument):
             return False
+        if argument.kind is Kind.RECORD and not wanted.pointers and _is_other(cx, kind, argument):
+            return False
         if wanted.name == "dim3" and argument.is_number:
             continue
         if isinstance(kind, Record) and not wanted.pointers and argument.is_number:  # no number becomes a vector
@@ -42,6 +44,12 @@ def _may_be(pointers: int, argument: Code) -> bool:
     if pointers:
         return not argument.is_number or argument.constant == 0
     return argument.kind not in (Kind.POINTER, Kind.NOTHING)
+
+
+def _is_other(cx: Context, wanted: Type | None, argument: Code) -> bool:
+    """Returns whether a struct or vector is not of the type `wanted`, which is CUDA's or C's."""
+    given = cx.built_in(argument.ctype) if argument.ctype is not None else None
+    return given != wanted and (wanted is not None or given is not None)
 
 
 def _alike(cx: Context, wanted: TypeName, given: TypeName) -> bool:
