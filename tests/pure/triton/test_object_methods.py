@@ -88,9 +88,17 @@ def test_a_static_variable_of_a_method_is_kept_by_the_module():
     assert "    global Tensor_counted_calls\n    Tensor_counted_calls += 1\n" in found
 
 
-def test_a_method_is_given_no_value_that_changes_a_variable():
-    with pytest.raises(Refusal, match="a value that changes a variable"):
-        translated(f"{TENSOR} void f(Tensor x) {{ int i = 0; int n = x[i++]; add<<<i, 64>>>(x(), x(), n); }}")
+@pytest.mark.parametrize("index", ["i++", "run(x(), 3)"])
+def test_a_method_is_given_no_value_that_does_something(index):
+    run = "int run(float* y, int n) { add<<<1, 64>>>(y, y, n); return 1; }"
+    with pytest.raises(Refusal, match="a value that changes a variable or calls a function"):
+        translated(f"{TENSOR} {run} void f(Tensor x) {{ int i = 0; int n = x[{index}]; add<<<i, 64>>>(x(), x(), n); }}")
+
+
+def test_objects_that_ask_each_other_without_end_are_refused():
+    with pytest.raises(Refusal, match="within itself, of another object"):
+        translated("""struct A { float* d; int n; int least(const A& o) const { return n < 2 ? n : o.least(*this); } };
+            void f(A a, A b) { add<<<1, 64>>>(a.d, a.d, a.least(b)); }""")
 
 
 def test_an_element_of_an_object_is_not_assigned():

@@ -6,6 +6,7 @@ value is a function of the module, which is given the fields.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,7 @@ from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
 
 THIS = "this"
+_MOST_AROUND = 40  # scopes around a method that stands in place
 _OPERATORS = {"operator()": "call", "operator[]": "element"}
 _CALLABLE, _INDEXED = _OPERATORS
 
@@ -108,12 +110,20 @@ def _called(cx: Context, owner: Code, callee: Name, arguments: tuple[Expression,
         raise Refusal(callee.line, f"no method '{callee.name}' of '{kind}' with a body takes these arguments")
     if len({_shown(m.tree.body) for m in found}) > 1:  # those for a constant object and for any other may be alike
         raise Refusal(callee.line, f"it is not known which of several methods '{callee.name}' is meant")
-    if any(":=" in argument.text for argument in given):
-        raise Refusal(callee.line, f"'{callee.name}' is given a value that changes a variable")
+    if any(_acts(cx, argument) for argument in given):  # a parameter may be read twice, or not at all
+        raise Refusal(callee.line, f"'{callee.name}' is given a value that changes a variable or calls a function")
+    if len(cx.hidden) > _MOST_AROUND:
+        raise Refusal(callee.line, f"'{callee.name}' is called within itself, of another object")
     reached = _reached(cx, owner, found[-1].tree)
     if any(_changes(cx, owner, inner) for inner in reached):
         raise Refusal(callee.line, f"'{callee.name}' changes its object, which has no counterpart in a launcher")
     return _value(cx, owner, found[-1], callee, given, recursive=callee.name in _names_called(reached))
+
+
+def _acts(cx: Context, argument: Code) -> bool:
+    """Returns whether an argument does something beside its value, or may."""
+    called = set(re.findall(r"(\w+)\(", argument.text))
+    return ":=" in argument.text or not called.isdisjoint(cx.taken)
 
 
 def _changes(cx: Context, owner: Code, method: FunctionTree) -> bool:
