@@ -19,6 +19,7 @@ _MAX_COEFFICIENT = 1 << 16
 _MOST_NUMBERS = 1 << 10  # that lie together for each index, as three of a point do
 _MAX_FACTORS = 5
 _MAX_STEP = 64
+_WARP = 32
 _MOST_OF_VECTOR = 16  # numbers, as a matrix has
 _MOST_LESS = 2  # elements of the last row: those that what reads its neighbours leaves
 _MOST_TIMES = 8  # that the second of two products is taken
@@ -192,15 +193,19 @@ def _multiples(
 
 
 def _lines(seen: tuple[int, ...], products: Sequence[_Term]) -> Iterator[Fit]:
-    """Yields `5 * n - 4`: one element of every five is used. Through two points there is always a line."""
+    """Yields `5 * n - 4`: one element of every five is used; and `64 * n + 1`, blocks of threads that begin behind it.
+
+    Through two points there is always a line.
+    """
     for term in products:
         if len(set(term.values)) < 3:
             continue
         slope, rest = divmod(seen[1] - seen[0], (term.values[1] - term.values[0]) or _MAX_COEFFICIENT)
         offset = seen[0] - slope * term.values[0]
-        steps = rest == 0 and 1 < slope <= _MAX_STEP and -slope < offset < 0
-        if steps and all(s == slope * v + offset for s, v in zip(seen, term.values, strict=True)):
-            yield Fit(f"{slope} * {term.text} - {-offset}", exact=True)
+        of_blocks = slope % _WARP == 0 and slope <= _MAX_COEFFICIENT
+        steps = (1 < slope <= _MAX_STEP or of_blocks) and -slope < offset < (slope if of_blocks else 0)
+        if rest == 0 and steps and all(s == slope * v + offset for s, v in zip(seen, term.values, strict=True)):
+            yield Fit(f"{slope} * {term.text} {'+' if offset > 0 else '-'} {abs(offset)}", exact=True)
 
 
 def _shifted(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:

@@ -33,6 +33,25 @@ def test_an_extent_is_explained_at_every_size(expression):
     assert evaluate(found.text, other) == evaluate(expression, other)
 
 
+@pytest.mark.parametrize("expression", ["64 * n + 1", "256 * n - 3", "128 * B * n + 2"])
+def test_blocks_of_threads_may_begin_behind_their_first_element_or_end_before_their_last(expression):
+    found = fit(extents(expression), PROBES)
+    assert found is not None
+    assert (found.text, found.exact) == (expression, True)
+
+
+@pytest.mark.parametrize("expression", ["65 * n + 1", "64 * n + 65", "33 * B * n + 2"])
+def test_no_line_is_blocks_of_threads_that_are_no_warps_or_skip_a_block(expression):
+    found = fit(extents(expression), PROBES)
+    assert found is None or not found.exact or found.text != expression
+
+
+def test_a_line_through_two_extents_does_not_explain_the_third():
+    first, second, third = extents("64 * n + 1")
+    found = fit([first, second, third + 32], PROBES)
+    assert found is None or not found.exact
+
+
 @given(st.permutations(["B", "T", "C", "n"]), st.integers(1, 4), st.integers(1, 9))
 def test_every_product_is_found(order, count, coefficient):
     expression = " * ".join([str(coefficient), *order[:count]])

@@ -807,3 +807,20 @@ def test_a_size_that_only_has_others_drawn_rounder_is_no_condition(judge):
     assert not any("rows" in condition for condition in confirmation.inferred)
     assert any("cols == pow2ceil(cols)" in condition for condition in confirmation.inferred)
     assert reference.because == ""
+
+
+ONE_OF_FOUR = """
+__global__ void add(const float* a, const float* b, float* c) {
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    c[i] = a[i] + b[i];
+}
+void run(const float* a, const float* b, float* c, int blocks) { add<<<blocks, 64>>>(a, b, c); }
+"""
+
+
+def test_a_kernel_that_uses_one_element_of_several_has_an_extent(judge):
+    confirmation, reference = judge(ONE_OF_FOUR)
+    assert not confirmation.contract.questions
+    a, _, c = confirmation.contract.tensors
+    assert (a.shape, c.shape) == (("256 * blocks - 3",),) * 2
+    assert reference.because == ""
