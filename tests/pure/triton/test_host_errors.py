@@ -27,6 +27,23 @@ def test_a_memory_call_that_another_condition_decides_on_is_refused():
         body("float* t; if (m > 1 && cudaMalloc(&t, n * 4) != cudaSuccess) return; add<<<1, 32>>>(y, x, n);")
 
 
+def test_an_error_code_may_be_kept_and_compared_at_once():
+    found = body("""
+        cudaError_t err; float* t;
+        if ((err = cudaSetDevice(0)) != cudaSuccess) { printf("%s", cudaGetErrorString(err)); return; }
+        if ((err = cudaMalloc(&t, n * sizeof(float))) != cudaSuccess) throw 1;
+        add<<<1, 32>>>(t, x, n);""")
+    allocated, launched = found.split("\n")
+    assert allocated == "t = torch.empty(n, dtype=torch.float32, device=y.device)"
+    assert launched.startswith("add[(1,)](t, x, n,")
+
+
+def test_a_kept_error_code_that_another_condition_decides_on_is_refused():
+    with pytest.raises(Refusal, match="with effects is called under a condition"):
+        body("""cudaError_t e; float* t;
+            if (m > 1 && (e = cudaMalloc(&t, n * 4)) != cudaSuccess) return; add<<<1, 32>>>(y, x, n);""")
+
+
 def test_long_messages_are_not_broken_at_their_commas():
     said = "expected the types of input and gradient to match, or input to be Half (as in training), and gradient Float"
     found = translated(f"""

@@ -135,3 +135,13 @@ def test_tensors_of_pytorch_have_its_methods_beside_a_class_of_that_name():
     found = translated("""namespace own { struct Tensor { float* d; int n; }; }
         void f(const at::Tensor& x, const own::Tensor& y) { add<<<y.n, 64>>>(y.d, x.data_ptr<float>(), x.size(0)); }""")
     assert "add[(y_n,)](y_d, x, x.shape[0]," in found
+
+
+@pytest.mark.parametrize("asked", ["a.ready() == cudaSuccess", "a.full()"])
+def test_a_method_with_effects_is_not_called_under_a_condition(asked):
+    with pytest.raises(Refusal, match="with effects is called under a condition"):
+        translated(f"""struct A {{ float* d; float* e; int n;
+              cudaError_t ready() const {{ int k = n; cudaMemset(d, 0, k); return cudaGetLastError(); }}
+              bool copied() const {{ return cudaMemcpy(d, e, n, cudaMemcpyDeviceToDevice) == cudaSuccess; }}
+              bool full() const {{ return copied(); }} }};
+            void f(A a, int m) {{ if (m > 1 && {asked}) add<<<1, 64>>>(a.d, a.d, m); }}""")

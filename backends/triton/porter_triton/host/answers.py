@@ -4,7 +4,8 @@ run them once and for certain.
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Braces, Call, Expression, Name
+from porter.syntax.nodes import Braces, Call, Expression, Member, Name
+from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import walk
 from porter_triton.host.assigned import set_by
 from porter_triton.host.codes import Kind
@@ -32,7 +33,32 @@ def _for_its_code(cx: Context, node: Call) -> bool:
     callee = node.callee
     if is_memory_call(node):
         return True
+    if isinstance(callee, Name | Member) and any(_acts(cx, method) for method in _methods(cx, callee.name)):
+        return True
     if not isinstance(callee, Name):
         return isinstance(callee, Call | Braces)
     named = [f for f in cx.unit.named(callee.name) if f.head.space != "global"]
     return any(kind_of(cx, f.returns) is Kind.ERROR or any(set_by(f, p) for p in f.parameters) for f in named)
+
+
+def _methods(cx: Context, name: str) -> list[FunctionTree]:
+    """Returns the methods of any class of the source that a call of `name` may reach, each once."""
+    own: dict[str, list[FunctionTree]] = {}
+    for method in (m for struct in cx.unit.structs for m in struct.methods):
+        own.setdefault(method.head.name, []).append(method)
+    found, known = list(own.get(name, ())), {name}
+    for method in found:
+        for node in walk(method.body):
+            if isinstance(node, Call) and isinstance(node.callee, Name | Member) and node.callee.name not in known:
+                known.add(node.callee.name)
+                found.extend(own.get(node.callee.name, ()))
+    return found
+
+
+def _acts(cx: Context, method: FunctionTree) -> bool:
+    """Returns whether a method answers with an error code, or calls for one."""
+    if method.returns.name.startswith("cudaError"):
+        return True
+    calls = [n for n in walk(method.body) if isinstance(n, Call)]
+    named = [f for n in calls if isinstance(n.callee, Name) for f in cx.unit.named(n.callee.name)]
+    return any(map(is_memory_call, calls)) or any(f.returns.name.startswith("cudaError") for f in named)

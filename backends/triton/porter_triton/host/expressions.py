@@ -78,6 +78,8 @@ def expression(cx: Context, node: Expression) -> Code:
 def _assigned(cx: Context, node: Assign) -> Code:
     """Translates `name = value` as a value, which Python writes so."""
     target, value = expression(cx, node.target), expression(cx, node.value)
+    if target.kind is value.kind is Kind.ERROR:
+        return value
     if not target.is_number or not value.is_number or not target.text.isidentifier():
         raise Refusal(node.line, "an assignment within an expression has no counterpart in Python")
     cx.changed(target.text)
