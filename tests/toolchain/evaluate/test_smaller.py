@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from porter.contract.draft import draft
+from porter.contract.known_probes import KnownProbes
 from porter.evaluate.bench import bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotVerified, Verified
@@ -243,7 +244,7 @@ def test_runs_that_leave_no_time_for_a_proof_are_broken_off(build_cache):
         (contract,) = [c for c in draft(program) if c.name == "pairs"]
         originals = Originals(original_side(program, (), ()), {}, place)
         (built,) = originals.begin([contract]).result()
-        found = originals.settled(contract, built, lambda _: None, longest_s=0.0)
+        found = originals.settled(contract, built, lambda _: None, known=KnownProbes(longest_s=0.0))
     assert isinstance(found, Settled)
     assert found.in_brief
 
