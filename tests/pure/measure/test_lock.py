@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 import threading
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -136,11 +138,23 @@ def _begun(lock: DeviceLock, how: str, told: list[str], until: threading.Event) 
     return thread
 
 
+def _is_waited_for(folder: Path) -> bool:
+    """Returns whether somebody waits to measure."""
+    with (folder / "porter-GPU-1-queue.lock").open() as queue:
+        try:
+            fcntl.flock(queue, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 @alone
-def test_who_waits_to_measure_goes_before_who_has_just_come_to_work(lock, holder):
+def test_who_waits_to_measure_goes_before_who_has_just_come_to_work(lock, holder, tmp_path):
     told: list[str] = []
     until = threading.Event()
-    threads = [_begun(lock(LONG_S), how, told, until) for how in ("shared", "alone", "shared")]
+    threads = [_begun(lock(LONG_S), how, told, until) for how in ("alone", "shared", "shared")]
+    while not _is_waited_for(tmp_path):
+        time.sleep(BRIEF_S / 10)
     holder.kill()
     until.set()
     for thread in threads:
