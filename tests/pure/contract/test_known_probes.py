@@ -42,7 +42,7 @@ def drafted(contract, tensor) -> Contract:
 
 
 def probes_of(drafted, original, known):
-    """How many runs settling makes, and what it finds."""
+    """Returns how many runs settling makes, and what it finds."""
     before = len(original.sizes)
     found = confirm(drafted, original, {}, known).contract
     return len(original.sizes) - before, [t.shape for t in found.tensors]

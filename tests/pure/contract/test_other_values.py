@@ -1,4 +1,4 @@
-"""Which sizes show another value of a number, and how few runs at larger ones tell that."""
+"""Tests at which sizes another value of a number shows, and that few runs at larger ones tell that."""
 
 from collections import Counter
 
@@ -29,15 +29,15 @@ class Original:
         return Run(True, 0, (output,), (), (), (), LAUNCHED, (), "", "", 0.0)
 
     def clean(self, contract, sizes, contents=Distribution.DECLARED):
-        """Whether it takes these sizes."""
+        """Returns whether it takes these sizes."""
         return sizes["n"] not in self.refused
 
     def unwritten(self, contract, sizes):
-        """Whether it leaves anything unwritten."""
+        """Returns whether it leaves anything unwritten."""
         return False
 
     def ordered(self, contract, sizes):
-        """Whether the order of threads changes nothing."""
+        """Returns whether the order of threads changes nothing."""
         return True
 
 

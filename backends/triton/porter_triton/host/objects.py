@@ -6,7 +6,6 @@ value is a function of the module, which is given the fields.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -28,7 +27,7 @@ from porter.syntax.nodes import (
 from porter.syntax.unit import FunctionTree, StructTree
 from porter.syntax.walk import rebuilt, walk
 from porter_triton.host import calls, expressions, member_types, overloads, pointers, statements
-from porter_triton.host.assigned import assigned_with_calls
+from porter_triton.host.assigned import assigned, assigned_with_calls
 from porter_triton.host.c_types import Arithmetic
 from porter_triton.host.codes import SUCCESS, Code, Kind
 from porter_triton.host.instances import instance
@@ -110,7 +109,7 @@ def _called(cx: Context, owner: Code, callee: Name, arguments: tuple[Expression,
         raise Refusal(callee.line, f"no method '{callee.name}' of '{kind}' with a body takes these arguments")
     if len({_shown(m.tree.body) for m in found}) > 1:  # those for a constant object and for any other may be alike
         raise Refusal(callee.line, f"it is not known which of several methods '{callee.name}' is meant")
-    if any(_acts(cx, argument) for argument in given):  # a parameter may be read twice, or not at all
+    if any(_acts(cx, argument) for argument in arguments):  # a parameter may be read twice, or not at all
         raise Refusal(callee.line, f"'{callee.name}' is given a value that changes a variable or calls a function")
     if len(cx.hidden) > _MOST_AROUND:
         raise Refusal(callee.line, f"'{callee.name}' is called within itself, of another object")
@@ -120,10 +119,10 @@ def _called(cx: Context, owner: Code, callee: Name, arguments: tuple[Expression,
     return _value(cx, owner, found[-1], callee, given, recursive=callee.name in _names_called(reached))
 
 
-def _acts(cx: Context, argument: Code) -> bool:
+def _acts(cx: Context, argument: Expression) -> bool:
     """Returns whether an argument does something beside its value, or may."""
-    called = set(re.findall(r"(\w+)\(", argument.text))
-    return ":=" in argument.text or not called.isdisjoint(cx.taken)
+    called = (n.callee.name for n in walk(argument) if isinstance(n, Call) and isinstance(n.callee, Name))
+    return bool(assigned(argument)) or any(unqualified(name) in cx.taken for name in called)
 
 
 def _changes(cx: Context, owner: Code, method: FunctionTree) -> bool:
