@@ -25,14 +25,14 @@ from random import Random
 
 import numpy as np
 
-from porter.cli.options import cache_folder
-from porter.contract.dtype import DType
+from porter.cache_folder import cache_folder
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind, Job, Limits, Run, ScalarValue, TensorValue
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.place import Place, place
 from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
 from porter.native.versions import commit
-from porter.simt.job import FaultKind, Job, Limits, Run, ScalarValue, TensorValue
 from porter_triton.calls import Calls
 from porter_triton.native import entry_of
 from porter_triton.planned_calls import Function

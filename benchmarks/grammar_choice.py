@@ -22,7 +22,7 @@ from porter.source.functions import kernel_definitions
 from porter.source.lexer import significant, tokens
 from porter.source.mask import mask, to_ascii
 from porter.source.preprocess import preprocess
-from porter.source.text import Source
+from porter.source_text import Source
 
 CPP = Language(tree_sitter_cpp.language())
 CUDA = Language(tree_sitter_cuda.language())

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
 from porter.source.parse import Read, read
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL_FILES = (".cu", ".cuh")
 HEADER_FILES = (".cu", ".cuh", ".h", ".hpp", ".inl", ".hxx")

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
+from porter.execution.job import BuildRequest, Callee, Executable, Job, ScalarValue, TensorValue
 from porter.simt.build import build, prepare
 from porter.simt.compiler import compiler
-from porter.simt.job import BuildRequest, Callee, Executable, Job, ScalarValue, TensorValue
 from porter.simt.run import run
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNELS = """
 __global__ void barriers(int* out, int rounds) {

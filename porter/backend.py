@@ -9,25 +9,25 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from porter.findings import CatalogueEntry, Finding
+from porter.diagnostics.findings import CatalogueEntry, Finding
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 
 if TYPE_CHECKING:
-    from porter.contract.contract import Contract, Workload
+    from porter.contract.model.contract import Contract, Workload
     from porter.dialect import Dialect
-    from porter.evaluate.bench import Bench
-    from porter.evaluate.ported import Ported
-    from porter.evaluate.side import Side
+    from porter.evaluate.judge.ported import Ported
+    from porter.evaluate.problem.bench import Bench
     from porter.evolve.axis import Axis
     from porter.evolve.candidate import Value
-    from porter.evolve.cost import Cost
-    from porter.evolve.rewrite import Rewritten
+    from porter.evolve.proposing.rewrite import Rewritten
+    from porter.evolve.scoring.cost import Cost
     from porter.evolve.space import Knob
+    from porter.execution.job import Construction
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.simt.job import Construction
+    from porter.translation_unit import Side
     from porter.worker.kinds import WorkerKind
 
 
@@ -219,7 +219,7 @@ class Backend(Protocol):
     def ready(
         self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
     ) -> AbstractContextManager[Ported]:
-        """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.ported.emulated`.
+        """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.judge.ported.emulated`.
 
         One that porter itself has just written is trusted to do no more than it says.
         """

@@ -23,25 +23,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
+from porter.diagnostics.findings import CatalogueEntry, Finding
 from porter.dialect import Dialect
 from porter.errors import MachineError
-from porter.findings import CatalogueEntry, Finding
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 
 if TYPE_CHECKING:
-    from porter.contract.contract import Contract, Workload
-    from porter.evaluate.bench import Bench
-    from porter.evaluate.ported import Ported
-    from porter.evaluate.side import Side
+    from porter.contract.model.contract import Contract, Workload
+    from porter.evaluate.judge.ported import Ported
+    from porter.evaluate.problem.bench import Bench
     from porter.evolve.axis import Axis
     from porter.evolve.candidate import Value
-    from porter.evolve.cost import Cost
-    from porter.evolve.rewrite import Rewritten
+    from porter.evolve.proposing.rewrite import Rewritten
+    from porter.evolve.scoring.cost import Cost
     from porter.evolve.space import Knob
+    from porter.execution.job import Construction
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.simt.job import Construction
+    from porter.translation_unit import Side
     from porter.worker.kinds import WorkerKind
 
 _INCLUDE = re.compile(r"(#\s*include\s*[<\"])([^>\"]+)")
@@ -82,7 +82,7 @@ class RenamingBackend:
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:
         """The findings of `findings.toml`."""
-        from porter.catalogue import load_catalogue  # noqa: PLC0415 - it reads the registry, which imports backends
+        from porter.diagnostics.catalogue import load_catalogue  # noqa: PLC0415 - it reads the registry, which imports backends
 
         return tuple(load_catalogue(self.folder / "findings.toml").values())
 
@@ -148,7 +148,7 @@ class RenamingBackend:
         self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
     ) -> AbstractContextManager[Ported]:
         """The port on porter's executor, at the target's width and at CUDA's."""
-        from porter.evaluate.ported import emulated  # noqa: PLC0415 - only where a port is executed
+        from porter.evaluate.judge.ported import emulated  # noqa: PLC0415 - only where a port is executed
 
         return nullcontext(emulated(port, original, target, bench, self.dialect, is_trusted=is_trusted))
 

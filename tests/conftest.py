@@ -35,7 +35,7 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def build_cache():
     """Where tests build: the user's cache, which the installation has warmed, and in which nothing is built twice."""
-    from porter.cli.options import cache_folder
+    from porter.cache_folder import cache_folder
 
     return cache_folder()
 

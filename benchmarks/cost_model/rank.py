@@ -25,17 +25,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract
-from porter.contract.toml import loads
+from porter.contract.model.contract import Contract
+from porter.contract.model.toml import loads
 from porter.errors import PorterError
-from porter.evaluate.bench import Bench, bench
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.scheduled import formula_of
-from porter.evaluate.side import original_side
+from porter.evaluate.formula.scheduled import formula_of
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.problem.bench import Bench, bench
 from porter.registry import find_backend
 from porter.schedule.polynomial import NotSchedulableError
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 _ROOT = Path(__file__).parents[2]
 _RESULTS = _ROOT / "benchmarks/results"

@@ -22,12 +22,12 @@ from run import HERE, Item, checkout, folder, own_commit, read_corpus
 
 from porter.backend import Backend, Target
 from porter.errors import InputError
-from porter.evaluate.side import original_side
 from porter.registry import find_backend, find_target
 from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 ABOUT_LINES = 300
 FILES = 10

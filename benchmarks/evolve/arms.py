@@ -38,35 +38,36 @@ from pathlib import Path
 from random import Random
 from threading import Lock
 
-from porter.agent.build import open_agent
 from porter.agent.options import ModelOptions, Models
 from porter.agent.secret import Secret
-from porter.cli.options import cache_folder, cores
-from porter.contract.reader import load_contracts
+from porter.cache_folder import cache_folder
+from porter.cli.options import cores
+from porter.contract.model.reader import load_contracts
 from porter.errors import PorterError
-from porter.evaluate.bench import Bench, bench
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.original import read_original
-from porter.evaluate.scheduled import Formula, formula_of
+from porter.evaluate.formula.scheduled import Formula, formula_of
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.problem.bench import Bench, bench
+from porter.evaluate.problem.original import read_original
 from porter.evolve.axis import Axis
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, Origin
-from porter.evolve.evaluator import files_of
-from porter.evolve.local import ThisMachine
-from porter.evolve.loop import CandidateJudge, evaluate_all
-from porter.evolve.ports import space_of_port
 from porter.evolve.proposer import Proposer, Request
-from porter.evolve.proposers import closing, proposers_of, task_of
+from porter.evolve.proposing.ports import space_of_port
 from porter.evolve.replay import searching
-from porter.evolve.run import PRIORS
 from porter.evolve.scored import Scored
+from porter.evolve.scoring.evaluator import files_of
+from porter.evolve.scoring.local import ThisMachine
+from porter.evolve.scoring.subject import Subject
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.space import Space
-from porter.evolve.subject import Subject
 from porter.evolve.traits import MECHANISM, traits
 from porter.registry import find_backend
 from porter.schedule.polynomial import NotSchedulableError
-from porter.source.text import Source
+from porter.search.agents import open_agent
+from porter.search.loop import CandidateJudge, evaluate_all
+from porter.search.proposers import closing, proposers_of, task_of
+from porter.search.run import PRIORS
+from porter.source_text import Source
 
 SUITE = Path(__file__).parents[2] / "op_suites" / "kernelbench"
 # At least two of each category, few that take long to be interpreted.

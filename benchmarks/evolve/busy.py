@@ -20,19 +20,19 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from porter.agent.build import open_agent
 from porter.agent.options import ModelOptions, Models
 from porter.agent.secret import Secret
 from porter.agent.task import Task
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.features import AXES
-from porter.evolve.loop import evaluate_all
 from porter.evolve.proposer import Request
 from porter.evolve.replay import replayed, searching
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.settings import Settings
 from porter.registry import find_backend
+from porter.search.agents import open_agent
+from porter.search.loop import evaluate_all
 
 _ANSWER_S, _EVALUATION_S, _ROUNDS = 2.0, 0.5, 40
 _TEXT = "block = 128\n"

@@ -23,8 +23,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from porter.cli.main import main as porter
-from porter.evolve.evaluator import LocalEvaluator
-from porter.evolve.timed import TimedScorer
+from porter.evolve.scoring.evaluator import LocalEvaluator
+from porter.evolve.scoring.timed import TimedScorer
 from porter.measure.lock import DeviceLock
 from porter.native.session import Session
 

@@ -23,17 +23,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from porter.agent.build import rule_plan
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.events import Granted
-from porter.evolve.kriging import KrigingProposer
-from porter.evolve.schedule import ScheduleProposer
+from porter.evolve.proposing.kriging import KrigingProposer
+from porter.evolve.proposing.schedule import ScheduleProposer
 from porter.evolve.search import Search
 from porter.evolve.settings import Settings
 from porter.evolve.space import Space
 from porter.evolve.state import State
 from porter.evolve.stream import stream
+from porter.search.agents import rule_plan
 
 sys.path.insert(0, str(Path(__file__).parent))
 from landscapes import Landscape, landscapes

@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.judge import descendants
-from porter.contract.dtype import DType
-from porter.simt.job import FaultKind, Job, Limits, Run, TensorValue
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind, Job, Limits, Run, TensorValue
 from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 

@@ -21,12 +21,12 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from porter.cli.options import cache_folder
+from porter.cache_folder import cache_folder
 from porter.errors import PorterError
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Fidelity, Verified
-from porter.evaluate.speed import Measured
-from porter.evaluate.verdict import Verdict
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Fidelity, Verified
+from porter.evaluate.model.speed import Measured
+from porter.evaluate.model.verdict import Verdict
 from porter.evaluate.verify import verify
 from porter.measure.environment import Environment
 from porter.native.versions import commit

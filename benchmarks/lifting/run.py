@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.cli.options import cache_folder
+from porter.cache_folder import cache_folder
 from porter.errors import PorterError
-from porter.evaluate.lift import lift
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified
+from porter.evaluate.formula.lift import lift
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Verified
 from porter.ir.tensor.printer import printed
 from porter.measure.stages import Stage
 from porter.native.versions import commit

@@ -15,7 +15,7 @@ from tree_sitter import Node
 
 from benchmarks.mutation.mutation import Kind, Mutation
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.warp.tree import functions_of, root_of
 
 _OPERATORS = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from porter.evaluate.outcome import Verified
+from porter.evaluate.model.outcome import Verified
 
 PORT = "port"  # the kind of the entry that says what is judged of the port itself, which must be verified
 

@@ -16,7 +16,7 @@ from benchmarks.mutation import journal
 from benchmarks.mutation.journal import Entry
 from benchmarks.mutation.mutation import chosen
 from benchmarks.mutation.trial import Trial, trial
-from porter.cli.options import cache_folder
+from porter.cache_folder import cache_folder
 from porter.errors import PorterError
 from porter.suite.operators import Operator
 

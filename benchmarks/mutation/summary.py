@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.mutation.journal import Entry
-from porter.evaluate.outcome import NotBuilt
+from porter.evaluate.model.outcome import NotBuilt
 
 _SAID = ("verdict", "retried")
 _SHOWN = ("operator", "target", "kind", "digest", "shown", "caveat", "porter")

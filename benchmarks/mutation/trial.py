@@ -11,16 +11,16 @@ from benchmarks.mutation import cpp_mutations, python_mutations
 from benchmarks.mutation.mutation import Mutation
 from porter.backend import Port
 from porter.errors import PorterError
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import KernelsVerified, Verified
-from porter.evaluate.side import original_side
-from porter.evaluate.verdict import Verdict
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import KernelsVerified, Verified
+from porter.evaluate.model.verdict import Verdict
 from porter.evaluate.verify import verify
 from porter.registry import find_backend, find_target
 from porter.source.headers import DiskHeaders
 from porter.source.load import read_sources
 from porter.source.parse import parse
 from porter.suite.operators import Operator
+from porter.translation_unit import original_side
 
 # How each target's ports are changed.
 MUTATIONS = {"triton": python_mutations.mutations, "maca": cpp_mutations.mutations}

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from porter.contract.contract import Contract
+from porter.contract.model.contract import Contract
 from porter.ir.tensor.program import TensorProgram
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 @dataclass(frozen=True)

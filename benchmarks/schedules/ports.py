@@ -24,13 +24,13 @@ from typing import Any
 
 from benchmarks.schedules.prepare import SUITES, argument
 from porter.backend import Follow, Port
-from porter.cli.options import cache_folder
-from porter.contract.contract import Contract, Workload
-from porter.contract.dtype import DType
-from porter.contract.materialise import retyped
+from porter.cache_folder import cache_folder
+from porter.contract.model.contract import Contract, Workload
+from porter.contract.model.dtype import DType
+from porter.contract.workload.materialise import retyped
+from porter.evaluate.formula.scheduled import BENCH, Entry, Formula, formula_of
 from porter.evaluate.migrate import migrate, read_and_ported
-from porter.evaluate.migration import MigrateOptions, Migration
-from porter.evaluate.scheduled import BENCH, Entry, Formula, formula_of
+from porter.evaluate.model.migration import MigrateOptions, Migration
 from porter.ir.tensor.retyped import retyped as program_of_types
 from porter.measure.deadline import Deadline
 from porter.registry import find_backend, find_target

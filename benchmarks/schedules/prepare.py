@@ -23,13 +23,13 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.schedules.lifted import Lifted
-from porter.cli.options import cache_folder
-from porter.contract.contract import Argument, Contract, TensorArg
-from porter.contract.expressions import evaluate, number
-from porter.evaluate.lift import lift
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Equal
-from porter.evaluate.scheduled import BENCH, Sizes, is_of
+from porter.cache_folder import cache_folder
+from porter.contract.model.contract import Argument, Contract, TensorArg
+from porter.contract.model.expressions import evaluate, number
+from porter.evaluate.formula.lift import lift
+from porter.evaluate.formula.scheduled import BENCH, Sizes, is_of
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Equal
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tile.program import Operator
 from porter.schedule.nests import Nest, nests

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.schedules.lifted import Lifted
-from porter.evaluate.scheduled import Sizes
+from porter.evaluate.formula.scheduled import Sizes
 from porter.learn.records import plain
 from porter.learn.table import schedule_of
 from porter.schedule.description import described

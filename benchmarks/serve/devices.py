@@ -32,18 +32,18 @@ from random import Random
 
 from benchmarks.evolve.landscapes import Landscape, landscapes
 from porter import __version__
-from porter.agent.build import rule_plan
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File
 from porter.evolve.events import Granted
-from porter.evolve.kriging import KrigingProposer
-from porter.evolve.schedule import ScheduleProposer
+from porter.evolve.proposing.kriging import KrigingProposer
+from porter.evolve.proposing.schedule import ScheduleProposer
 from porter.evolve.scored import Scored
 from porter.evolve.search import Search
 from porter.evolve.settings import Settings
 from porter.evolve.space import Space
 from porter.evolve.state import State
 from porter.evolve.stream import stream
+from porter.search.agents import rule_plan
 
 RECORDED = Path(__file__).parents[1] / "results" / "device_faults_h200.json"
 STRAGGLERS, SLOWER = 0.05, 10

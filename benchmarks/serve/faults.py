@@ -28,21 +28,21 @@ from random import Random
 
 from porter import __version__
 from porter.agent.secret import Secret
-from porter.cli.options import cache_folder
-from porter.evaluate.environment import environment
-from porter.evaluate.migration import MigrateOptions
+from porter.cache_folder import cache_folder
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.problem.environment import environment
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
-from porter.evolve.evaluation import Evaluator, content_of
 from porter.evolve.journal import NAME
-from porter.evolve.local import ThisMachine
-from porter.evolve.loop import CandidateJudge, evaluate_all
 from porter.evolve.proposer import Request
 from porter.evolve.replay import replayed, searching
+from porter.evolve.scoring.evaluation import Evaluator, content_of
+from porter.evolve.scoring.local import ThisMachine
 from porter.evolve.settings import Settings
 from porter.evolve.stream import stream
 from porter.evolve.traits import MECHANISM, traits
 from porter.registry import find_backend
+from porter.search.loop import CandidateJudge, evaluate_all
 from porter.serve.client import Server
 from porter.serve.pool import PoolEvaluator
 from porter.serve.problems import subject_of

@@ -25,13 +25,13 @@ from pathlib import Path
 
 from porter import __version__
 from porter.agent.secret import Secret
-from porter.cli.options import cache_folder
-from porter.evaluate.migration import MigrateOptions
-from porter.evolve.evaluation import EvaluationRequest, Program, content_of, digest_of
-from porter.evolve.evaluator import port_of
+from porter.cache_folder import cache_folder
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evolve.replay import replayed
-from porter.evolve.run import seed_of
-from porter.evolve.subject import ORIGINAL, kept
+from porter.evolve.scoring.evaluation import EvaluationRequest, Program, content_of, digest_of
+from porter.evolve.scoring.evaluator import port_of
+from porter.evolve.scoring.subject import ORIGINAL, kept
+from porter.search.run import seed_of
 from porter.serve.access import TOKEN
 from porter.serve.client import AnotherMachine, RemoteEvaluator, Server
 

@@ -22,15 +22,15 @@ from pathlib import Path
 
 import numpy as np
 
-from porter.cli.options import cache_folder
-from porter.contract.dtype import DType
+from porter.cache_folder import cache_folder
+from porter.contract.model.dtype import DType
+from porter.execution.job import Job, Limits, ScalarValue, TensorValue
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.place import Place, place
 from porter.native.requests import PlanEntry
 from porter.native.session import Session
 from porter.native.timed import Timed
 from porter.native.versions import commit
-from porter.simt.job import Job, Limits, ScalarValue, TensorValue
 from porter_triton.native import entry_of
 from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of

@@ -25,7 +25,7 @@ import torch
 import triton
 from measure import KERNELS, WARM_BLOCKS, job, percentiles
 
-from porter.cli.options import cache_folder
+from porter.cache_folder import cache_folder
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.capture import Arm, sampled
 from porter.native.device import Device

@@ -21,11 +21,11 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from porter.contract.bench import bench_workload, footprint
-from porter.contract.contract import Contract, Entry, EntryKind, ScalarArg, TensorArg, Workload
-from porter.contract.expressions import evaluate, number
-from porter.contract.materialise import shape_of
-from porter.contract.toml import loads
+from porter.contract.model.contract import Contract, Entry, EntryKind, ScalarArg, TensorArg, Workload
+from porter.contract.model.expressions import evaluate, number
+from porter.contract.model.toml import loads
+from porter.contract.workload.bench import bench_workload, footprint
+from porter.contract.workload.materialise import shape_of
 from porter.errors import PorterError
 from porter.simt.kernels_only import kernels_only
 from porter.source.directives import directives, includes
@@ -34,7 +34,7 @@ from porter.source.headers import is_installed, local_headers
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import lowered
 
 COVERAGE = Path(__file__).parents[1] / "coverage"

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from porter.backend import Target
-from porter.findings import CatalogueEntry
+from porter.diagnostics.findings import CatalogueEntry
 
 _ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from porter.backend import Chip
-from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
-from porter.contract.materialise import is_null, shape_of
-from porter.evolve.diagnosis import ScoredSize
+from porter.contract.model.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.workload.materialise import is_null, shape_of
+from porter.evolve.scoring.diagnosis import ScoredSize
 
 _ROLES = {Role.IN: "read", Role.OUT: "written", Role.INOUT: "read and written"}
 _KINDS = {

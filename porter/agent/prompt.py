@@ -18,7 +18,7 @@ from porter.agent.changes import briefly, difference
 from porter.agent.model import UnansweredError
 from porter.agent.question import Message, Role, estimated_tokens
 from porter.agent.task import Task
-from porter.evaluate.outcome import Verified
+from porter.evaluate.model.outcome import Verified
 from porter.evolve.axis import Axis
 from porter.evolve.candidate import File
 from porter.evolve.proposer import Member

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from porter.agent.operator_words import operator_in_words, sizes_in_words
 from porter.backend import Backend, Target
-from porter.contract.contract import Contract
+from porter.contract.model.contract import Contract
+from porter.diagnostics.findings import Finding, Severity
 from porter.evolve.axis import Axis
 from porter.evolve.candidate import File
-from porter.evolve.diagnosis import ScoredSize
-from porter.evolve.subject import HeldTo
-from porter.findings import Finding, Severity
-from porter.source.text import Source
+from porter.evolve.scoring.diagnosis import ScoredSize
+from porter.evolve.scoring.subject import HeldTo
+from porter.source_text import Source
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 

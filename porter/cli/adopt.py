@@ -23,8 +23,8 @@ def adopt(
     """Write references for definitions of flashinfer-bench, and the solutions beside them."""
     from rich.text import Text
 
-    from porter.report.flashinfer_import import imported_texts
-    from porter.report.search_export import write_texts
+    from porter.report.search.export import write_texts
+    from porter.report.search.flashinfer_import import imported_texts
 
     console: Console = context.obj
     written = write_texts(imported_texts(place), out)

@@ -10,35 +10,35 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from porter.allowances import Allowance, allow
 from porter.backend import Follow
-from porter.catalogue import full_catalogue
 from porter.cli.build import Build, built_for
 from porter.cli.console import Console
 from porter.cli.options import check_writable
 from porter.cli.result_files import write_text
 from porter.cli.sources import NamedSource
+from porter.diagnostics.allowances import Allowance, allow
 from porter.errors import DONE, FELL_SHORT, PorterError, UsageError, exhaustion
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions, Migration, Progress
-from porter.evaluate.outcome import Verified
-from porter.evaluate.standards import is_reference
+from porter.evaluate.model.migration import MigrateOptions, Migration, Progress
+from porter.evaluate.model.outcome import Verified
+from porter.evaluate.problem.standards import is_reference
 from porter.measure.stages import Stage, Stages
-from porter.report.columns import Cell, columns
-from porter.report.diff import port_diff
-from porter.report.document import Json, encode_json
-from porter.report.junit import Case, Ending, junit_text
-from porter.report.migration import migration_text
-from porter.report.migration_document import migration_document
-from porter.report.outputs import output_texts, write_outputs
-from porter.report.sarif import sarif_document
-from porter.report.software import Software, installed_software
-from porter.report.verdict import OUTCOME_STYLES, describe, reason
-from porter.report.view import View
+from porter.report.findings.full_catalogue import full_catalogue
+from porter.report.findings.sarif import sarif_document
+from porter.report.findings.view import View
+from porter.report.migration.diff import port_diff
+from porter.report.migration.document import migration_document
+from porter.report.migration.outputs import output_texts, write_outputs
+from porter.report.migration.software import Software, installed_software
+from porter.report.migration.text import migration_text
+from porter.report.migration.verdict import OUTCOME_STYLES, describe, reason
+from porter.writing.columns import Cell, columns
+from porter.writing.document import Json, encode_json
+from porter.writing.junit import Case, Ending, junit_text
 
 if TYPE_CHECKING:
-    from porter.evolve.by_model import Asking
-    from porter.evolve.run import Improved, SearchOptions
+    from porter.search.by_model import Asking
+    from porter.search.run import Improved, SearchOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def _asked(migration: Migration, folder: Path, wish: Wish, step: Progress) -> Mi
     """Returns the migration with the port of a model, where one was named, porter's is not right and the model's is."""
     if wish.asking is None:
         return migration
-    from porter.evolve.by_model import needs_model, ported_by_model
+    from porter.search.by_model import needs_model, ported_by_model
 
     recording = folder / f"{migration.source.path.stem}.{wish.options.target}.asked"
     return (
@@ -251,10 +251,10 @@ def _improved(
     migration: Migration, wish: Wish, run: Path, step: Progress
 ) -> tuple[Migration, Improved | None, PorterError | None]:
     """Returns the migration timed, with what was found in `run`, and the reason why no wanted search took place."""
-    from porter.evolve.choice import chosen
-    from porter.evolve.finish import finished
-    from porter.evolve.run import improve
-    from porter.evolve.subject import beginning_of
+    from porter.evolve.scoring.subject import beginning_of
+    from porter.search.choice import chosen
+    from porter.search.finish import finished
+    from porter.search.run import improve
 
     options, found, unsearched = wish.options, None, None
     if isinstance(migration.outcome, Verified):
@@ -295,7 +295,7 @@ def attempt_text(one: Attempt, view: View, *, with_diff: bool) -> Text:
     diffs = [port_diff(file) for file in one.migration.files] if with_diff else []
     found: list[Text] = []
     if one.improved is not None:
-        from porter.report.improved import improved_text
+        from porter.report.search.improved import improved_text
 
         found = [improved_text(one.improved)]
     elif one.unsearched is not None:
@@ -351,7 +351,7 @@ def attempt_document(one: Attempt) -> Json:
     if isinstance(one, Migrated):
         document = migration_document(one.migration, one.outputs)
         if one.improved is not None:
-            from porter.report.improved import improved_document
+            from porter.report.search.improved import improved_document
 
             document["search"] = improved_document(one.improved)
         elif one.unsearched is not None:

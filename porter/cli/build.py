@@ -15,8 +15,8 @@ from porter.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from porter.evaluate.migration import MigrateOptions
-    from porter.findings import Finding
+    from porter.diagnostics.findings import Finding
+    from porter.evaluate.model.migration import MigrateOptions
 
 _DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?")
 

@@ -9,24 +9,24 @@ from pathlib import Path
 
 from rich.text import Text
 
-from porter.allowances import allow
-from porter.catalogue import full_catalogue
 from porter.cli.build import Build, Built
 from porter.cli.console import Console
 from porter.cli.result_files import write_text
 from porter.cli.sources import named_sources
+from porter.diagnostics.allowances import allow
+from porter.diagnostics.findings import Finding, Severity
 from porter.errors import DONE, FELL_SHORT
-from porter.evaluate.migration import MigrateOptions
-from porter.findings import Finding, Severity
-from porter.report.counting import counted, enumerated
-from porter.report.document import Json, encode_json
-from porter.report.finding_list import findings_text
-from porter.report.inspection import Inspection
-from porter.report.migration_document import finding_document
-from porter.report.sarif import sarif_document
-from porter.report.view import Detail
+from porter.evaluate.model.migration import MigrateOptions
+from porter.report.findings.full_catalogue import full_catalogue
+from porter.report.findings.listing import findings_text
+from porter.report.findings.sarif import sarif_document
+from porter.report.findings.view import Detail
+from porter.report.migration.document import finding_document
+from porter.report.source.inspection import Inspection
 from porter.source.load import load
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.writing.counting import counted, enumerated
+from porter.writing.document import Json, encode_json
 
 
 @dataclass(frozen=True, slots=True)

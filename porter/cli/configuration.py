@@ -15,7 +15,7 @@ from pathlib import Path
 
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from porter.allowances import Allowance, read_allowances
+from porter.diagnostics.allowances import Allowance, read_allowances
 from porter.errors import InputError
 
 Value = object

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from porter.errors import FELL_SHORT, PorterError, exhaustion
-from porter.report.document import Json, encode_json
+from porter.writing.document import Json, encode_json
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from porter.allowances import Allowance
-    from porter.evaluate.migration import Progress
-    from porter.report.view import View
+    from porter.diagnostics.allowances import Allowance
+    from porter.evaluate.model.migration import Progress
+    from porter.report.findings.view import View
 
 
 class Console:
@@ -37,7 +37,7 @@ class Console:
     @property
     def view(self) -> View:
         """Returns how much of a result people are shown: as wide as their terminal; in a pipe nothing is cut."""
-        from porter.report.view import Detail, View
+        from porter.report.findings.view import Detail, View
 
         detail = Detail.QUIET if self.quiet else Detail.VERBOSE if self.verbose else Detail.NORMAL
         return View(detail, shutil.get_terminal_size().columns if sys.stdout.isatty() else 0)

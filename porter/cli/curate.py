@@ -39,7 +39,7 @@ def curate(
     """Make tasks from PyTorch modules in repositories: each runs alone, and none repeats another."""
     from porter.learn.curation.curate import curate as curated
     from porter.learn.curation.holding_out import HeldOut, held_out_of
-    from porter.report.curation import curation_document, curation_text
+    from porter.report.learning.curation import curation_document, curation_text
 
     console: Console = context.obj
     console.how_to_go_on = "the same command goes on: what was read and tried is kept"

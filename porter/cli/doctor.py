@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.console import Console
-from porter.cli.options import DebugFlag, JsonFlag, cache_folder
+from porter.cli.options import DebugFlag, JsonFlag
 from porter.cli.search import EvaluatorOption
 from porter.errors import UsageError
 
@@ -38,7 +39,7 @@ def doctor(
 
 
 def _warm(console: Console) -> None:
-    from porter.evaluate.warm import warm
+    from porter.evaluate.problem.warm import warm
 
     with console.progress() as step:
         warm(cache_folder(), step)

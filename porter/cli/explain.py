@@ -19,12 +19,13 @@ def explain(
     debug: DebugFlag = False,
 ) -> int:
     """Explain a finding: what it means, why it matters, what to do."""
-    from porter.catalogue import full_catalogue, lookup
-    from porter.report.catalogue import entry_document, entry_text, listing_document, listing_text
+    from porter.diagnostics.catalogue import lookup
+    from porter.report.findings.catalogue import entry_document, entry_text, listing_document, listing_text
+    from porter.report.findings.full_catalogue import full_catalogue
 
     console: Console = context.obj
     if code:
-        entry = lookup(code)
+        entry = lookup(code, full_catalogue())
         console.document(entry_document(entry)) if json else console.show(entry_text(entry))
     else:
         entries = tuple(full_catalogue().values())

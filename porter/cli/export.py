@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.console import Console
-from porter.cli.options import DebugFlag, JsonFlag, RunArgument, cache_folder, named_path
+from porter.cli.options import DebugFlag, JsonFlag, RunArgument, named_path
 from porter.errors import DONE, UsageError
 
 
@@ -57,16 +58,16 @@ def export(
     """Write the best candidate of a search with a test and a benchmark, for flashinfer-bench, or as a patch."""
     from rich.text import Text
 
-    from porter.evaluate.migration import MigrateOptions
-    from porter.report.search_course import course
-    from porter.report.search_export import winner_texts, write_texts
+    from porter.evaluate.model.migration import MigrateOptions
+    from porter.report.search.course import course
+    from porter.report.search.export import winner_texts, write_texts
 
     console: Console = context.obj
     found = course(run)
     if patch is None and (at or in_place):
         raise UsageError("--at and --in-place only go with a patch", "add --patch REPO")
     if patch is not None:
-        from porter.report.source_patch import patch_of, prove
+        from porter.report.search.source_patch import patch_of, prove
 
         if form is not As.FOLDER:
             raise UsageError("--patch and --as cannot be given together", "leave one out")
@@ -75,7 +76,7 @@ def export(
             texts = patch_of(found, prove(found, os.environ), patch, os.environ, at=at, in_place=in_place)
             written = write_texts(texts, out)
     elif form is As.FLASHINFER_BENCH:
-        from porter.report.flashinfer_reference import winner_data
+        from porter.report.search.flashinfer_reference import winner_data
 
         options = MigrateOptions("", cache_folder(), seed=0, environment=dict(os.environ))
         with console.progress() as step:

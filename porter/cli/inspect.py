@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.build import Build
 from porter.cli.console import Console
 from porter.cli.groups import spread
@@ -20,14 +21,13 @@ from porter.cli.options import (
     LimitOption,
     OnlyTargetOption,
     SizeOption,
-    cache_folder,
     named_path,
     parse_sizes,
 )
-from porter.report.stage import Stage
+from porter.report.source.stage import Stage
 
 if TYPE_CHECKING:
-    from porter.report.inspection import Inspection
+    from porter.report.source.inspection import Inspection
 
 
 class Format(StrEnum):
@@ -61,7 +61,7 @@ def inspect(
     debug: DebugFlag = False,
 ) -> int:
     """Show what porter sees in a source."""
-    from porter.report.inspection import Inspection
+    from porter.report.source.inspection import Inspection
     from porter.source.load import read_sources
 
     built = build.of(path)
@@ -87,7 +87,7 @@ def inspect(
 
 
 def _print(console: Console, inspection: Inspection, stage: Stage, format: Format) -> None:
-    from porter.report.inspection import stage_document, stage_sarif, stage_text
+    from porter.report.source.inspection import stage_document, stage_sarif, stage_text
 
     match format:
         case Format.TEXT:

@@ -34,7 +34,7 @@ from porter.errors import UsageError
 
 if TYPE_CHECKING:
     from porter.cli.attempt import Wish
-    from porter.evaluate.migration import MigrateOptions
+    from porter.evaluate.model.migration import MigrateOptions
 
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH", parser=named_path, help="CUDA sources, or directories of them.")

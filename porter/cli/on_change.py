@@ -15,7 +15,7 @@ from porter.cli.attempt import Attempt, Failed, Migrated, Task, attempt_all, exi
 from porter.cli.console import Console
 from porter.cli.sources import NamedSource, named_sources
 from porter.errors import PorterError
-from porter.report.counting import counted
+from porter.writing.counting import counted
 
 _PERIOD_S = 0.5  # between two looks at the files: an editor has written all of a file by then
 Stamp = tuple[int, int] | None  # when a file was written, in nanoseconds, and its length; None where it is not there

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.errors import UsageError
 
 if TYPE_CHECKING:
     from porter.backend import Follow
-    from porter.contract.dtype import DType
-    from porter.evaluate.migration import MigrateOptions
-    from porter.evaluate.outcome import Fidelity
+    from porter.contract.model.dtype import DType
+    from porter.evaluate.model.migration import MigrateOptions
+    from porter.evaluate.model.outcome import Fidelity
 
 LONGEST_S = 1e6  # eleven days: clocks and timers overflow at what a float holds
 _SEED_BITS = 48  # a number that every reader of JSON keeps exact
@@ -123,7 +124,7 @@ def parse_fidelity(name: str) -> Fidelity:
 
     What a device executes says itself whether it is native or a proxy.
     """
-    from porter.evaluate.outcome import Fidelity
+    from porter.evaluate.model.outcome import Fidelity
     from porter.native.place import require_device
 
     if name not in ("emulated", "native"):
@@ -155,7 +156,7 @@ def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:
 
 def parse_dtypes(names: Iterable[str]) -> frozenset[DType]:
     """The element types of these names; raises `UsageError` for another name."""
-    from porter.contract.dtype import DType
+    from porter.contract.model.dtype import DType
 
     known = {str(dtype): dtype for dtype in DType}
     for name in names:
@@ -178,13 +179,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def cache_folder() -> Path:
-    """Returns where builds are kept: PORTER_CACHE_DIR, else porter's folder in the user's cache."""
-    if chosen := os.environ.get("PORTER_CACHE_DIR"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "porter"
-
-
 @dataclass(frozen=True)
 class Original:
     """The options of all commands that execute an original: how it is called."""
@@ -196,7 +190,7 @@ class Original:
 
     def options(self, target: str) -> MigrateOptions:
         """Returns what is asked for `target`. Raises `UsageError` for a size that is none."""
-        from porter.evaluate.migration import MigrateOptions
+        from porter.evaluate.model.migration import MigrateOptions
 
         return MigrateOptions(
             target=target,

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from porter.evaluate.migration import Progress
+    from porter.evaluate.model.migration import Progress
 
 _PERIOD_S = 15.0  # between two lines of a log: a build machine ends jobs that say nothing for minutes
 _STARTING = "starting"

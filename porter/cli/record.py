@@ -48,10 +48,10 @@ def record(
     debug: DebugFlag = False,
 ) -> int:
     """Record right answers, for machines that cannot compute them."""
+    from porter.evaluate.problem.standards import named_source
     from porter.evaluate.record import record as record_answers
-    from porter.evaluate.standards import named_source
     from porter.oracle.golden import write_golden
-    from porter.report.recording import recording_document, recording_text
+    from porter.report.learning.recording import recording_document, recording_text
 
     console: Console = context.obj
     asked = replace(original.options(""), seed=drawn_seed() if seed is None else seed)

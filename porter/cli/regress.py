@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.console import Console
-from porter.cli.options import DebugFlag, JsonFlag, cache_folder, checked_file, cores, named_path
+from porter.cli.options import DebugFlag, JsonFlag, checked_file, cores, named_path
 from porter.cli.suite import JobsOption, LimitOption
 from porter.errors import DONE, FELL_SHORT, unwritable
 
@@ -49,7 +50,7 @@ def regress(
     debug: DebugFlag = False,
 ) -> int:
     """Run the ports of a suite run again; exit code 1 when one is no longer right, no longer builds, or is slower."""
-    from porter.report.regression import regression_document, regression_text
+    from porter.report.suite.regression import regression_document, regression_text
     from porter.suite.children import Children
     from porter.suite.known import KNOWN_FAILURES
     from porter.suite.known import known_failures as read_known
@@ -73,7 +74,7 @@ def regress(
 def _write(compared: Sequence[Compared], run: SuiteResult, update: Path | None, junit: Path | None) -> None:
     from dataclasses import replace
 
-    from porter.report.regression import regression_junit
+    from porter.report.suite.regression import regression_junit
     from porter.suite.lock import locked
     from porter.suite.result import MISSING, write_result, write_run
 

@@ -14,8 +14,8 @@ from porter.errors import DONE, UsageError, unwritable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from porter.report.search_course import Course
-    from porter.report.suite import Earlier, SuiteTable
+    from porter.report.search.course import Course
+    from porter.report.suite.tables import Earlier, SuiteTable
     from porter.suite.result import SuiteResult
 
 
@@ -70,8 +70,8 @@ def report(
     debug: DebugFlag = False,
 ) -> int:
     """Report a suite run or a search as text, Markdown, JSON, CSV or HTML."""
-    from porter.report.search_course import course, is_run
-    from porter.report.suite import Earlier, suite_tables
+    from porter.report.search.course import course, is_run
+    from porter.report.suite.tables import Earlier, suite_tables
     from porter.suite.regress import compare_runs
     from porter.suite.result import read_run
 
@@ -96,10 +96,10 @@ def report(
 
 
 def _search_text(course: Course, format: ReportFormat) -> str:
-    from porter.report.document import encode_json
-    from porter.report.search_document import search_document
-    from porter.report.search_page import search_page
-    from porter.report.search_text import search_csv, search_markdown, search_text
+    from porter.report.search.document import search_document
+    from porter.report.search.page import search_page
+    from porter.report.search.text import search_csv, search_markdown, search_text
+    from porter.writing.document import encode_json
 
     match format:
         case ReportFormat.TEXT:
@@ -119,10 +119,10 @@ def _search_text(course: Course, format: ReportFormat) -> str:
 def _text(
     result: SuiteResult, tables: Sequence[SuiteTable], earlier: Earlier | None, folder: Path, format: ReportFormat
 ) -> str:
-    from porter.report.document import encode_json
-    from porter.report.suite import suite_document, suite_text
-    from porter.report.suite_page import suite_page
-    from porter.report.suite_text import suite_csv, suite_markdown
+    from porter.report.suite.page import suite_page
+    from porter.report.suite.tables import suite_document, suite_text
+    from porter.report.suite.text import suite_csv, suite_markdown
+    from porter.writing.document import encode_json
 
     match format:
         case ReportFormat.TEXT:

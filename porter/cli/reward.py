@@ -11,8 +11,8 @@ import os
 from collections.abc import Mapping
 from functools import cache
 
-from porter.cli.options import cache_folder
-from porter.evaluate.migration import MigrateOptions
+from porter.cache_folder import cache_folder
+from porter.evaluate.model.migration import MigrateOptions
 from porter.learn.judging import Judges
 
 

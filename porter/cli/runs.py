@@ -20,7 +20,7 @@ def runs(
     context: typer.Context, folder: FolderArgument = Path(), json: JsonFlag = False, debug: DebugFlag = False
 ) -> int:
     """List the searches below a folder."""
-    from porter.report.search_list import found_runs, runs_document, runs_text
+    from porter.report.search.listing import found_runs, runs_document, runs_text
 
     console: Console = context.obj
     if not folder.is_dir():

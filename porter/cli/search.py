@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.console import Console
 from porter.cli.options import (
     LONGEST_S,
@@ -16,7 +17,6 @@ from porter.cli.options import (
     JsonFlag,
     RunArgument,
     TimeLimitOption,
-    cache_folder,
     cores,
     named_path,
 )
@@ -25,7 +25,7 @@ from porter.errors import DONE, FELL_SHORT, UsageError
 if TYPE_CHECKING:
     from porter.agent.profile import Profile
     from porter.evolve.budget import Budget
-    from porter.evolve.by_model import Asking
+    from porter.search.by_model import Asking
 
 RoundsOption = Annotated[
     int, typer.Option("--rounds", metavar="N", min=0, help="Search for a faster port for N rounds; 0 means no search.")
@@ -172,7 +172,7 @@ def asking_of(model: Profile | None, tokens: int | None, console: Console) -> As
     check_tokens(model, tokens)
     if model is None:
         return None
-    from porter.evolve.by_model import Asking
+    from porter.search.by_model import Asking
 
     model.models(tokens)
     return Asking(model, tokens, console.warn)
@@ -224,9 +224,9 @@ def resume(
 ) -> int:
     """Continue a search; --model and --base-url ask another model."""
     from porter.cli.serve import evaluators_at
-    from porter.evaluate.migration import MigrateOptions
-    from porter.evolve.run import resume as go_on
-    from porter.report.improved import improved_document, improved_text
+    from porter.evaluate.model.migration import MigrateOptions
+    from porter.report.search.improved import improved_document, improved_text
+    from porter.search.run import resume as go_on
 
     console: Console = context.obj
     options = MigrateOptions(
@@ -243,8 +243,8 @@ def resume(
 
 def replay(context: typer.Context, run: RunArgument, json: JsonFlag = False, debug: DebugFlag = False) -> int:
     """Check a search's journal: derive every decision again, without running anything."""
-    from porter.evolve.run import read
-    from porter.report.improved import improved_document, improved_text
+    from porter.report.search.improved import improved_document, improved_text
+    from porter.search.run import read
 
     console: Console = context.obj
     improved = read(run)

@@ -32,9 +32,9 @@ from porter.cli.verify import AgainstOption, CandidateArgument, EntryOption, Gol
 from porter.errors import DONE, FELL_SHORT
 
 if TYPE_CHECKING:
-    from porter.evolve.given import Better, Given
-    from porter.evolve.run import SearchOptions
-    from porter.report.document import Json
+    from porter.search.given import Better, Given
+    from porter.search.run import SearchOptions
+    from porter.writing.document import Json
 
 SearchRoundsOption = Annotated[int, typer.Option("--rounds", metavar="N", min=1, help="Search for N rounds.")]
 SearchOutOption = Annotated[
@@ -68,12 +68,12 @@ def search(
     debug: DebugFlag = False,
 ) -> int:
     """Search for a faster candidate, from one that passes against a CUDA source, a reference or a recording."""
-    from porter.evaluate.standards import named_source
-    from porter.evolve.given import Given
-    from porter.evolve.run import check_free
+    from porter.evaluate.problem.standards import named_source
     from porter.measure.deadline import Deadline
     from porter.registry import backend_of, find_backend
-    from porter.report.outputs import check_outputs
+    from porter.report.migration.outputs import check_outputs
+    from porter.search.given import Given
+    from porter.search.run import check_free
 
     console: Console = context.obj
     standard = standard_of(against, golden)
@@ -106,8 +106,8 @@ class Place:
 
 def _searched(given: Given, wanted: SearchOptions, place: Place, built: Built, console: Console) -> int:
     """Searches from a candidate that is right, and writes the best; the exit code."""
-    from porter.evaluate.outcome import Verified
-    from porter.report.outputs import write_outputs
+    from porter.evaluate.model.outcome import Verified
+    from porter.report.migration.outputs import write_outputs
 
     with console.progress() as step:
         first = given.verdict(step)
@@ -126,8 +126,8 @@ def _show(better: Better, written: Sequence[Path], built: Built, console: Consol
     """The best, how it was found, and the verdict on it."""
     from rich.text import Text
 
-    from porter.report.improved import improved_document, improved_text
-    from porter.report.judgement import judgement_document, judgement_text
+    from porter.report.migration.judgement import judgement_document, judgement_text
+    from porter.report.search.improved import improved_document, improved_text
 
     verdict = allowing(better.verdict, built, console)
     if console.json:

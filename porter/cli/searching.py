@@ -30,8 +30,8 @@ from porter.cli.search import (
 
 if TYPE_CHECKING:
     from porter.agent.profile import Profile
-    from porter.evolve.by_model import Asking
-    from porter.evolve.run import SearchOptions
+    from porter.search.by_model import Asking
+    from porter.search.run import SearchOptions
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Searching:
         Raises `UsageError` for axes that there are not, and `MachineError` where no server answers.
         """
         from porter.cli.serve import evaluators_at
-        from porter.evolve.run import SearchOptions
         from porter.evolve.traits import MECHANISM, checked_preset
+        from porter.search.run import SearchOptions
 
         if profile is not None:
             profile.models(self.tokens)  # raises at once what would be raised when the port is proven

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.console import Console
-from porter.cli.options import LONGEST_S, DebugFlag, cache_folder, checked_file, cores, named_path
+from porter.cli.options import LONGEST_S, DebugFlag, checked_file, cores, named_path
 from porter.errors import DONE, UsageError
 
 if TYPE_CHECKING:
-    from porter.evolve.evaluation import Evaluators
+    from porter.evolve.scoring.evaluation import Evaluators
     from porter.serve.client import Server
 
 RAY = "ray://"  # what addresses of Ray clusters begin with
@@ -123,7 +124,7 @@ def evaluators_at(urls: Sequence[str]) -> Evaluators:
 
     Raises `UsageError` for what is no address or no token, and `MachineError` where none of them answers now.
     """
-    from porter.evolve.local import ThisMachine
+    from porter.evolve.scoring.local import ThisMachine
 
     if not urls:
         return ThisMachine()

@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
 from porter.errors import InputError, UsageError
-from porter.report.outputs import MANIFEST
+from porter.report.migration.outputs import MANIFEST
 
 
 @dataclass(frozen=True, slots=True)

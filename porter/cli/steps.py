@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.console import Console
-from porter.cli.options import DebugFlag, JsonFlag, cache_folder, named_path
+from porter.cli.options import DebugFlag, JsonFlag, named_path
 from porter.errors import DONE, UsageError
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ def steps(
     debug: DebugFlag = False,
 ) -> int:
     """Write the steps of searches as a data set: what was known, what was done, and the outcome."""
-    from porter.evaluate.migration import MigrateOptions
+    from porter.evaluate.model.migration import MigrateOptions
     from porter.learn.runs import steps_of_run
     from porter.learn.sieve import Sieve, sieve
     from porter.learn.step_files import write_steps
-    from porter.report.learning import sieve_document, sieve_text
+    from porter.report.learning.steps import sieve_document, sieve_text
 
     console: Console = context.obj
     wanted = Sieve(_choice(which), min_gain, better, most, _sources(held_out))

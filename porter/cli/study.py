@@ -64,7 +64,7 @@ def study(
     """Compare ways to find good schedules, on operators that they have not learnt from."""
     from porter.learn.study import HELD_OUT
     from porter.learn.study import study as studied
-    from porter.report.study import study_document, study_text, write_study
+    from porter.report.learning.study import study_document, study_text, write_study
 
     console: Console = context.obj
     chosen, (landscapes, about) = _arms(arms), _landscapes(landscape, table)

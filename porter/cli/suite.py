@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from porter.cache_folder import cache_folder
 from porter.cli.build import Build
 from porter.cli.console import Console
 from porter.cli.groups import spread
@@ -21,7 +22,6 @@ from porter.cli.options import (
     SizeOption,
     TargetsOption,
     TimeLimitOption,
-    cache_folder,
     check_writable,
     cores,
     named_path,
@@ -150,8 +150,8 @@ def run(
 def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], console: Console, junit: Path | None) -> int:
     """Run the operators for each target, show the tables, write JUnit XML, and give the exit code of all."""
     from porter.cli.suite_progress import SuiteProgress
-    from porter.report.suite import suite_document, suite_tables, suite_text
-    from porter.report.suite_junit import suite_junit
+    from porter.report.suite.junit import suite_junit
+    from porter.report.suite.tables import suite_document, suite_tables, suite_text
     from porter.suite.run import run_suite
 
     results = []
@@ -177,7 +177,7 @@ def _beginning(operators: Sequence[Operator], options: SuiteOptions) -> Text:
     """Returns what a run is about to do, and how it goes on if it is stopped."""
     from rich.text import Text
 
-    from porter.report.counting import counted
+    from porter.writing.counting import counted
 
     about = f"{counted(len(operators), 'operator')} for {options.target}, {options.jobs} at once, into {options.folder}"
     return Text(f"{about}; after Ctrl-C the same command goes on", "dim")
@@ -200,7 +200,7 @@ def list_operators(
     debug: DebugFlag = False,
 ) -> int:
     """List the operators of a suite."""
-    from porter.report.operators import operators_document, operators_text
+    from porter.report.suite.operators import operators_document, operators_text
 
     found = _chosen(suite, view, only)
     console: Console = context.obj
@@ -217,7 +217,7 @@ def show(
     debug: DebugFlag = False,
 ) -> int:
     """Show the contract and the files of one operator."""
-    from porter.report.operators import operator_document, operator_text
+    from porter.report.suite.operators import operator_document, operator_text
 
     found = [one for one in _chosen(suite, "", None) if operator in (one.name, one.key)]
     if len(found) != 1:
@@ -256,7 +256,7 @@ def new(
     debug: DebugFlag = False,
 ) -> int:
     """Make operators of CUDA sources: copy each, run it, and draft its contract."""
-    from porter.report.operators import made_document, made_text
+    from porter.report.suite.operators import made_document, made_text
     from porter.suite.new import NewOperator, new_operator
 
     check_writable("--out", out)
@@ -286,7 +286,7 @@ def _made_of_folder(wanted: NewOperator, build: Build, console: Console) -> int:
     from dataclasses import replace
 
     from porter.cli.sources import named_sources
-    from porter.report.operators import NotMade, made_all_document, made_all_text, made_line
+    from porter.report.suite.operators import NotMade, made_all_document, made_all_text, made_line
     from porter.suite.new import MadeOperator, new_operator
 
     came: list[MadeOperator | NotMade] = []

@@ -9,12 +9,12 @@ from pathlib import Path
 from rich.text import Text
 
 from porter.cli.console import Console
-from porter.evaluate.migration import Progress
-from porter.evaluate.outcome import outcome_words
-from porter.report.counting import counted
-from porter.report.verdict import OUTCOME_STYLES
+from porter.evaluate.model.migration import Progress
+from porter.evaluate.model.outcome import outcome_words
+from porter.report.migration.verdict import OUTCOME_STYLES
 from porter.suite.operators import Operator
 from porter.suite.result import Result
+from porter.writing.counting import counted
 
 _MOST_NAMED = 3  # of the operators that run now: a line has room for no more
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from porter.cli.sources import NamedSource
-    from porter.report.survey import Survey, Surveyed
+    from porter.report.source.survey import Survey, Surveyed
 
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH", parser=named_path, help="CUDA sources, or directories of them.")
@@ -47,7 +47,7 @@ def survey(
     from rich.text import Text
 
     from porter.cli.sources import named_sources
-    from porter.report.survey import survey_document, survey_text
+    from porter.report.source.survey import survey_document, survey_text
 
     console: Console = context.obj
     build.check()
@@ -68,7 +68,7 @@ def _surveyed(
     build: Build,
     console: Console,
 ) -> Survey:
-    from porter.report.survey import Survey, Unreadable
+    from porter.report.source.survey import Survey, Unreadable
 
     found: list[Surveyed] = []
     unreadable: list[Unreadable] = []
@@ -83,8 +83,8 @@ def _surveyed(
 
 
 def _read(path: Path, target: str, arch: str, built: Built) -> list[Surveyed]:
-    from porter.report.inspection import Inspection
-    from porter.report.survey import Surveyed
+    from porter.report.source.inspection import Inspection
+    from porter.report.source.survey import Surveyed
     from porter.source.load import load
 
     loaded = load(path)

@@ -38,7 +38,7 @@ def schedules(
     from porter.learn.landscape import tabular
     from porter.learn.schedule_model import save, trained
     from porter.learn.table import read_table
-    from porter.report.learning import model_document, model_text
+    from porter.report.learning.steps import model_document, model_text
 
     console: Console = context.obj
     read = read_table(table)
@@ -88,7 +88,7 @@ def sft(
     """Fine-tune a language model on steps; the folder it writes goes back in as --model of a search."""
     from porter.learn.finetuning import Recipe, tune
     from porter.learn.step_files import read_steps
-    from porter.report.learning import tuned_document, tuned_text
+    from porter.report.learning.steps import tuned_document, tuned_text
 
     console: Console = context.obj
     recipe = Recipe(epochs, learning_rate, batch, most_tokens=most_tokens, lora_rank=lora_rank, seed=seed)
@@ -131,7 +131,7 @@ def grpo(
     from porter.learn.reinforcement import Practice, practise
     from porter.learn.runs import runs_below
     from porter.learn.step_files import read_steps
-    from porter.report.learning import practised_document, practised_text
+    from porter.report.learning.steps import practised_document, practised_text
 
     console: Console = context.obj
     practice = Practice(updates, replies, most_tokens, reply_tokens, learning_rate, seed=seed)

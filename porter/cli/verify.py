@@ -29,8 +29,8 @@ from porter.cli.options import (
 from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
-    from porter.evaluate.migration import MigrateOptions
-    from porter.evaluate.verdict import Verdict
+    from porter.evaluate.model.migration import MigrateOptions
+    from porter.evaluate.model.verdict import Verdict
 
 CandidateArgument = Annotated[
     Path,
@@ -114,7 +114,7 @@ def standard_of(against: Path | None, golden: Path | None) -> Path:
 
 def judged(candidate: Path, against: Path, options: MigrateOptions, build: Build, console: Console) -> int:
     """Judge the candidate, show the verdict, and give the exit code; without a time it was asked for it fell short."""
-    from porter.evaluate.standards import named_source
+    from porter.evaluate.problem.standards import named_source
     from porter.evaluate.verify import verify as judge
 
     built = build.of(named_source(against))
@@ -125,9 +125,9 @@ def judged(candidate: Path, against: Path, options: MigrateOptions, build: Build
 
 def shown(verdict: Verdict, built: Built, console: Console) -> int:
     """Show a verdict, and give the exit code."""
-    from porter.evaluate.outcome import Verified
-    from porter.evaluate.speed import NotMeasured
-    from porter.report.judgement import judgement_document, judgement_text
+    from porter.evaluate.model.outcome import Verified
+    from porter.evaluate.model.speed import NotMeasured
+    from porter.report.migration.judgement import judgement_document, judgement_text
 
     verdict = allowing(verdict, built, console)
     if console.json:
@@ -140,7 +140,7 @@ def shown(verdict: Verdict, built: Built, console: Console) -> int:
 
 def allowing(verdict: Verdict, built: Built, console: Console) -> Verdict:
     """Returns the verdict with the findings of the build, and those marked that the project accepts."""
-    from porter.allowances import allow
+    from porter.diagnostics.allowances import allow
 
     findings = (*built.findings, *verdict.findings)
     return replace(verdict, findings=allow(findings, verdict.standard, console.allowances))

@@ -14,7 +14,7 @@ from porter.errors import DONE, InputError
 
 if TYPE_CHECKING:
     from porter.evolve.events import Event
-    from porter.report.search_course import Course
+    from porter.report.search.course import Course
 
 PeriodOption = Annotated[
     float, typer.Option("--every", metavar="S", min=0.05, max=LONGEST_S, help="Seconds between updates.")
@@ -23,7 +23,7 @@ PeriodOption = Annotated[
 
 def watch(context: typer.Context, run: RunArgument, every: PeriodOption = 0.5, debug: DebugFlag = False) -> int:
     """Follow a search until it ends; Ctrl-C stops watching, not the search."""
-    from porter.report.search_course import following
+    from porter.report.search.course import following
 
     if not run.is_dir():
         raise InputError(f"{run}: no such folder")
@@ -42,7 +42,7 @@ def _live(looks: Iterator[tuple[Course, tuple[Event, ...]]], every: float) -> No
     """One picture of the search, drawn anew when something happened."""
     from rich.live import Live
 
-    from porter.report.search_watch import picture
+    from porter.report.search.watch import picture
 
     with Live(auto_refresh=False) as live:
         for found, events in looks:
@@ -55,7 +55,7 @@ def _live(looks: Iterator[tuple[Course, tuple[Event, ...]]], every: float) -> No
 
 def _lines(looks: Iterator[tuple[Course, tuple[Event, ...]]], every: float) -> None:
     """A line for each thing worth knowing, for a pipe or a log."""
-    from porter.report.search_watch import told
+    from porter.report.search.watch import told
 
     for found, events in looks:
         for line in told(found, events):

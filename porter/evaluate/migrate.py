@@ -10,16 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Follow, Port, Target
-from porter.contract.contract import EntryKind
+from porter.contract.model.contract import EntryKind
+from porter.diagnostics.findings import Finding
 from porter.errors import PorterError
-from porter.evaluate.bench import Bench, bench
-from porter.evaluate.calling import Called
-from porter.evaluate.entries import Entries
-from porter.evaluate.following import instead_of, lesser, seconds_beside, without_formula
-from porter.evaluate.judging import Judging
-from porter.evaluate.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
-from porter.evaluate.original import read_original
-from porter.evaluate.outcome import (
+from porter.evaluate.formula.following import instead_of, lesser, seconds_beside, without_formula
+from porter.evaluate.formula.scheduled import Formula, formula_of
+from porter.evaluate.judge.calling import Called
+from porter.evaluate.judge.entries import Entries
+from porter.evaluate.judge.ported import Ported
+from porter.evaluate.judge.prove import Proof
+from porter.evaluate.model.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
+from porter.evaluate.model.outcome import (
     Crashed,
     Fidelity,
     KernelsVerified,
@@ -30,14 +31,12 @@ from porter.evaluate.outcome import (
     Verified,
     Wrong,
 )
-from porter.evaluate.ported import Ported
-from porter.evaluate.prove import Proof
-from porter.evaluate.rivals import of_cuda
-from porter.evaluate.scheduled import Formula, formula_of
-from porter.evaluate.side import Side
-from porter.evaluate.speeds import Subject, timed_if_possible
-from porter.evaluate.turns import LEAST_S
-from porter.findings import Finding
+from porter.evaluate.model.time_shares import LEAST_S
+from porter.evaluate.problem.bench import Bench, bench
+from porter.evaluate.problem.original import read_original
+from porter.evaluate.reference.judging import Judging
+from porter.evaluate.timing.baselines import of_cuda
+from porter.evaluate.timing.speeds import Subject, timed_if_possible
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
@@ -47,7 +46,8 @@ from porter.simt.compiler import end_calls
 from porter.source.findings import KERNELS_OF_LIBRARIES
 from porter.source.load import load
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import Side
 
 _PART_FOR_FORMULA = 0.95  # of what the limit left: telling what came of it takes a moment, too
 SEED = 20_021  # of what porter's own ports are asked for, so that a port has one verdict

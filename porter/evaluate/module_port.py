@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Follow, Port, Target
-from porter.contract.contract import Contract
+from porter.contract.model.contract import Contract
+from porter.diagnostics.findings import Effort, Finding, Severity
 from porter.errors import InputError, PorterError
+from porter.evaluate.formula.module_lift import formula_of_module
 from porter.evaluate.migrate import SEED
-from porter.evaluate.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
-from porter.evaluate.module_lift import formula_of_module
-from porter.evaluate.outcome import Checked, Crashed, Outcome, Refused, Verified, Wrong
-from porter.evaluate.standards import opened
-from porter.evaluate.verdict import Verdict
+from porter.evaluate.model.migration import EntryOutcome, Followed, MigrateOptions, Migration, Progress
+from porter.evaluate.model.outcome import Checked, Crashed, Outcome, Refused, Verified, Wrong
+from porter.evaluate.model.verdict import Verdict
+from porter.evaluate.problem.standards import opened
 from porter.evaluate.verify import verdict_on
-from porter.findings import Effort, Finding, Severity
 from porter.lift.nodes import NotLiftedError
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.measure.stages import Stage, Stages
@@ -28,7 +28,7 @@ from porter.oracle.python_reference import PythonStandard
 from porter.registry import find_backend, find_target
 from porter.schedule.polynomial import NotSchedulableError
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 _NOT_LIFTED, _EXECUTED_AT = "PORT5006", "PORT5007"
 _MOST_SIZES = 4  # of a symbol that are named

@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.contract.contract import Contract
+from porter.contract.model.contract import Contract
 from porter.errors import InputError
-from porter.evaluate.bench import bench
-from porter.evaluate.doubt import unsound
-from porter.evaluate.entries import LOCKSTEP, contracts_of
-from porter.evaluate.environment import environment
-from porter.evaluate.judging import Judging
-from porter.evaluate.migration import MigrateOptions, Progress
-from porter.evaluate.original import read_original
-from porter.evaluate.outcome import Fidelity
-from porter.evaluate.standard_answers import answers
-from porter.evaluate.standards import AgainstCuda, against_cuda, opened
-from porter.evaluate.study import Originals, Unproven
+from porter.evaluate.judge.entries import LOCKSTEP, contracts_of
+from porter.evaluate.judge.standard_answers import answers
+from porter.evaluate.model.migration import MigrateOptions, Progress
+from porter.evaluate.model.outcome import Fidelity
+from porter.evaluate.problem.bench import bench
+from porter.evaluate.problem.environment import environment
+from porter.evaluate.problem.original import read_original
+from porter.evaluate.problem.standards import AgainstCuda, against_cuda, opened
+from porter.evaluate.reference.doubt import unsound
+from porter.evaluate.reference.judging import Judging
+from porter.evaluate.reference.study import Originals, Unproven
+from porter.execution.job import Built
 from porter.oracle.golden_record import Golden
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode
-from porter.simt.job import Built
 from porter.warp.explicit import with_warp_barriers
 
 _UNSOUND = "nothing of it can be recorded: {}"

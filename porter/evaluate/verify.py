@@ -8,30 +8,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.backend import Backend, Port, Target
-from porter.contract.contract import Contract
-from porter.evaluate.admission import not_admitted
-from porter.evaluate.bench import bench
-from porter.evaluate.calling import Called
-from porter.evaluate.candidate import candidate_port
-from porter.evaluate.environment import environment
+from porter.contract.model.contract import Contract
+from porter.diagnostics.findings import Finding
+from porter.evaluate.judge.admission import not_admitted
+from porter.evaluate.judge.calling import Called
+from porter.evaluate.judge.ported import Candidates
+from porter.evaluate.judge.prove import Proof
+from porter.evaluate.judge.standard_answers import StandardAnswers
+from porter.evaluate.judge.unexecuted import with_unexecuted
 from porter.evaluate.migrate import executed, held, worst
-from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.original import no_original, read_original
-from porter.evaluate.outcome import Equal, Fidelity, Outcome, Refused
-from porter.evaluate.ported import Candidates
-from porter.evaluate.prove import Proof
-from porter.evaluate.rivals import of_cuda
-from porter.evaluate.speeds import Subject, timed
-from porter.evaluate.standard_answers import StandardAnswers
-from porter.evaluate.standard_rivals import of_standard
-from porter.evaluate.standards import AgainstCuda, against_cuda, opened
-from porter.evaluate.unexecuted import with_unexecuted
-from porter.evaluate.verdict import Verdict
-from porter.findings import Finding
+from porter.evaluate.model.migration import EntryOutcome, MigrateOptions, Progress
+from porter.evaluate.model.outcome import Equal, Fidelity, Outcome, Refused
+from porter.evaluate.model.verdict import Verdict
+from porter.evaluate.problem.bench import bench
+from porter.evaluate.problem.candidate import candidate_port
+from porter.evaluate.problem.environment import environment
+from porter.evaluate.problem.original import no_original, read_original
+from porter.evaluate.problem.standards import AgainstCuda, against_cuda, opened
+from porter.evaluate.timing.baselines import of_cuda
+from porter.evaluate.timing.speeds import Subject, timed
+from porter.evaluate.timing.standard_baselines import of_standard
 from porter.oracle.standard import Standard
 from porter.registry import find_backend, find_target
 from porter.rules.original import OwnCode
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Progress) -> Verdict:

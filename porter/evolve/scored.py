@@ -46,10 +46,10 @@ class Score:
 class Scored:
     """The result of evaluating the candidate `digest`.
 
-    `outcome` is one of the labels of `porter.evaluate.outcome` (`verified`, `wrong`, ...), `because` its reason. Only a
-    verified candidate has a `score`, and a `cell`: its coordinate on each axis of the archive. `feedback` is what a
-    proposer is told: the first error and its place, the worst mismatch, times and resources. `built` is the digest of
-    what the compiler made, where that is known: other files with the same binary are the same candidate.
+    `outcome` is one of the labels of `porter.evaluate.model.outcome` (`verified`, `wrong`, ...), `because` its reason.
+    Only a verified candidate has a `score`, and a `cell`: its coordinate on each axis of the archive. `feedback` is
+    what a proposer is told: the first error and its place, the worst mismatch, times and resources. `built` is the
+    digest of what the compiler made, where that is known: other files with the same binary are the same candidate.
     """
 
     digest: str

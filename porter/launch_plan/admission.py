@@ -13,7 +13,8 @@ import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind
 from porter.launch_plan.library_work import LibraryWork, PlanRefusedError
 from porter.launch_plan.ordering import Ordering
 from porter.launch_plan.steps import (
@@ -30,7 +31,6 @@ from porter.launch_plan.steps import (
     TensorView,
 )
 from porter.launch_plan.views import extent_bytes, item_bytes, kernels_of, made, used, written
-from porter.simt.job import FaultKind
 
 MOST_STEPS = 20_000
 MOST_READ = 64  # numbers that one call may look at: decisions, not data

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind
 from porter.launch_plan.steps import Compute, Constant, Input, Launch, Move, Read, Return, Step, TensorView, Variable
 from porter.launch_plan.views import made, outputs, used
-from porter.simt.job import FaultKind
 
 
 class PlanRefusedError(Exception):

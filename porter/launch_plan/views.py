@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.launch_plan.steps import (
     OUT,
     Allocate,

@@ -16,20 +16,20 @@ from porter.agent.question import Answer
 from porter.agent.reply import read_reply
 from porter.agent.splice import splice
 from porter.errors import InputError
-from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evolve.candidate import Candidate, File, Origin
-from porter.evolve.evaluator import port_of
-from porter.evolve.local import ThisMachine
-from porter.evolve.loop import CandidateJudge
 from porter.evolve.replay import replayed
-from porter.evolve.run import seed_of
 from porter.evolve.scored import Scored
-from porter.evolve.subject import ORIGINAL, kept
+from porter.evolve.scoring.evaluator import port_of
+from porter.evolve.scoring.local import ThisMachine
+from porter.evolve.scoring.subject import ORIGINAL, kept
 from porter.evolve.traits import MECHANISM, traits
 from porter.learn.records import plain, record
 from porter.learn.rewards import Reward, reward
 from porter.learn.steps import Program, Step, factor_of
 from porter.registry import find_backend
+from porter.search.loop import CandidateJudge
+from porter.search.run import seed_of
 
 _POLICY = Origin("policy")
 

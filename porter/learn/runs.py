@@ -12,19 +12,19 @@ from porter.agent.model import UnansweredError
 from porter.agent.prompt import written
 from porter.agent.question import Message
 from porter.agent.task import Task
-from porter.contract.reader import load_contracts
-from porter.evaluate.bench import bench
-from porter.evaluate.migration import MigrateOptions
-from porter.evolve.evaluator import port_of
+from porter.contract.model.reader import load_contracts
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.problem.bench import bench
 from porter.evolve.journal import NAME
 from porter.evolve.proposer import Member, Request
-from porter.evolve.proposers import task_of
 from porter.evolve.replay import replayed
-from porter.evolve.run import seed_of
+from porter.evolve.scoring.evaluator import port_of
+from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, HeldTo, held_to_of, kept
 from porter.evolve.settings import Settings
 from porter.evolve.state import State
-from porter.evolve.subject import CONTRACT, ORIGINAL, HeldTo, held_to_of, kept
 from porter.learn.steps import Prompt, Step, Work, no_prompt, steps
+from porter.search.proposers import task_of
+from porter.search.run import seed_of
 from porter.source.encoding import read_text
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from random import Random
 
 from porter.evolve.candidate import File, Origin, Value
-from porter.evolve.kriging import KrigingProposer
 from porter.evolve.proposer import Member, Request
+from porter.evolve.proposing.kriging import KrigingProposer
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.space import Knob, Point, Space
 from porter.learn.arms import Chooser, InOrder, Told

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import torch
 
-from porter.contract.contract import Contract, Role, ScalarArg
-from porter.contract.expressions import evaluate, names_in
+from porter.contract.model.contract import Contract, Role, ScalarArg
+from porter.contract.model.expressions import evaluate, names_in
 from porter.ir.tensor.expressions import Read
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.notation import quantity_text

@@ -9,10 +9,10 @@ from math import prod
 import numpy as np
 import torch
 
-from porter.contract.contract import Contract
-from porter.contract.dtype import DType
-from porter.contract.expressions import evaluate
-from porter.contract.validate import satisfies
+from porter.contract.model.contract import Contract
+from porter.contract.model.dtype import DType
+from porter.contract.model.expressions import evaluate
+from porter.contract.model.validate import satisfies
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.program import TensorProgram
 from porter.lift.answer import EvaluatedProbe

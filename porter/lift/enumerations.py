@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.contract.contract import Argument, Contract, ScalarArg, Workload
-from porter.contract.expressions import holds, names_in
+from porter.contract.model.contract import Argument, Contract, ScalarArg, Workload
+from porter.contract.model.expressions import holds, names_in
 
 _LOOKED_AT = 300  # values from -1 on
 _FEW = 8

@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import (
     ArgReduce,
     Combine,

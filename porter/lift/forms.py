@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.lift.nodes import Exact
 
 Form = int

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.lift.arithmetic import add, multiply, quotient_of_decimals
 from porter.lift.cases import of_the_larger
 from porter.lift.choices import extreme, operation

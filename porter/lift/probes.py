@@ -18,10 +18,10 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.contract import Contract, ScalarArg, Workload
-from porter.contract.expressions import names_in, number
-from porter.contract.validate import satisfies
-from porter.contract.workloads import choose_sizes
+from porter.contract.model.contract import Contract, ScalarArg, Workload
+from porter.contract.model.expressions import names_in, number
+from porter.contract.model.validate import satisfies
+from porter.contract.workload.workloads import choose_sizes
 from porter.ir.tensor.quantities import Sizes
 from porter.lift.nodes import NotLiftedError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from porter.contract.contract import Contract, Role, TensorArg
-from porter.contract.parser import parse
-from porter.contract.syntax import Binary, Name, Node, Number
+from porter.contract.model.contract import Contract, Role, TensorArg
+from porter.contract.model.parser import parse
+from porter.contract.model.syntax import Binary, Name, Node, Number
 
 _Shape = tuple[str, ...]
 

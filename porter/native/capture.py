@@ -15,12 +15,12 @@ from itertools import islice
 
 import torch
 
+from porter.execution.job import Job
 from porter.native.device import Device, Node, NodeType
 from porter.native.entries import Call, tensors
 from porter.native.memory import Arguments, slab_bytes
 from porter.native.requests import MOST_SETS
 from porter.native.slab import Slab, Slabs
-from porter.simt.job import Job
 
 _CAPTURE = torch._C._CUDAGraph
 _WARM_CALLS = 3

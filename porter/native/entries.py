@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from porter.contract.dtype import DType, encode
+from porter.contract.model.dtype import DType, encode
+from porter.execution.job import Job, TensorValue
 from porter.native.handles import adopted, lent
 from porter.native.memory import DTYPES, host_bytes, tensor_of
 from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, PlanEntry, ReferenceEntry
-from porter.simt.job import Job, TensorValue
 from porter.worker.load import load
 
 Call = Callable[[Sequence[object]], object]

@@ -8,12 +8,12 @@ from math import prod
 import numpy as np
 import torch
 
-from porter.contract.drawn import key_of
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.contract.workload.drawn import key_of
+from porter.execution.job import ScalarValue, TensorValue, Value
 from porter.native.device import Device
 from porter.native.pages import PAGE_BYTES, pages
 from porter.native.slab import Slab, aligned
-from porter.simt.job import ScalarValue, TensorValue, Value
 
 TORCH_TYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
 DTYPES = {torch_type: dtype for dtype, torch_type in TORCH_TYPES.items()}

@@ -17,19 +17,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.contract.contract import Contract, EntryKind, TensorArg
-from porter.contract.dtype import DType
-from porter.contract.elements import element_type
+from porter.contract.analysis.elements import element_type
+from porter.contract.model.contract import Contract, EntryKind, TensorArg
+from porter.contract.model.dtype import DType
 from porter.errors import MachineError
-from porter.evaluate.side import Side
+from porter.execution.job import BuildFailure, Callee
 from porter.native.headers import unpacked
 from porter.native.requests import Entry, ExtensionEntry, LibraryEntry
 from porter.native.torch_headers import narrow_headers, torch_flags, torch_folders
 from porter.native.wrappers import wrapped
-from porter.simt.job import BuildFailure, Callee
 from porter.simt.kernels_only import kernels_only
 from porter.source.headers import folders_of
 from porter.source.standard import standard
+from porter.translation_unit import Side
 
 _FLAGS = (
     *("-O3", "-w", "-shared", "-Xcompiler", "-fPIC", "--default-stream", "per-thread"),

@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 
 from porter.errors import MachineError
+from porter.execution.job import Limits
 from porter.measure.lock import DeviceLock
 from porter.native.nvml import Management
 from porter.native.original import Nvcc
 from porter.native.session import Session, Settings
-from porter.simt.job import Limits
 
 _DRIVER = Path("/dev/nvidiactl")
 _LOCKS = Path("/tmp")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Job
 from porter.launch_plan.steps import Step
-from porter.simt.job import Job
 
 MOST_SETS = 32  # of buffers that a call is captured on; where it takes as many, the cache holds them
 EXTENSION = "porter_original"  # the module that binds what an extension's source defines

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any
 
 from porter.errors import MachineError
+from porter.execution.job import FaultKind, Job, Limits, Run
 from porter.native.library import device_library
 from porter.native.pages import sampled_bytes
 from porter.native.requests import (
@@ -34,7 +35,6 @@ from porter.native.requests import (
     Replay,
     Sample,
 )
-from porter.simt.job import FaultKind, Job, Limits, Run
 from porter.simt.shelf import Shelf
 from porter.worker.child import Child, Death
 from porter.worker.run import ended, run_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from porter.execution.job import Job, Run
 from porter.native.requests import Entry, ReferenceEntry
 from porter.native.session import CandidateError, Prepared, Replayed, Session
-from porter.simt.job import Job, Run
 
 
 def _same_job(job: Job) -> Job:

@@ -23,7 +23,8 @@ import torch
 import triton
 from triton.runtime.cache import triton_key
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Fault, FaultKind, LaunchRecord, TensorValue
 from porter.native.capture import Arm, sampled
 from porter.native.device import Device, DeviceError, NodeType
 from porter.native.entries import Entries, HostError, results, tensors
@@ -41,8 +42,7 @@ from porter.native.requests import (
     Replay,
     Sample,
 )
-from porter.simt.job import Fault, FaultKind, LaunchRecord, TensorValue
-from porter.worker.confine import confine
+from porter.sandbox.confine import confine
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.records import encode_failure, encode_result
 

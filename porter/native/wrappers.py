@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from porter.contract.contract import EntryKind
-from porter.evaluate.side import Side
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import Callee
 from porter.native.requests import EXTENSION
-from porter.simt.job import Callee
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, match_bracket, significant, tokens
+from porter.translation_unit import Side
 
 _MODULES = frozenset(("PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL"))
 _ARGUMENTS, _TENSORS = (Path(__file__).with_name(name) for name in ("original.inc", "tensors.inc"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from porter.catalogue import core_catalogue
-from porter.contract.contract import Workload
-from porter.findings import Finding
-from porter.simt.job import Fault, FaultKind
-from porter.source.text import Source, Span
+from porter.contract.model.contract import Workload
+from porter.diagnostics.catalogue import core_catalogue
+from porter.diagnostics.findings import Finding
+from porter.execution.job import Fault, FaultKind
+from porter.source_text import Source, Span
 
 _CODES: Mapping[FaultKind, str] = {
     FaultKind.LANE_OUTSIDE_MASK: "PORT4001",

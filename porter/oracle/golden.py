@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.contract.contract import Contract, Workload
-from porter.contract.toml import dumps, loads
+from porter.contract.model.contract import Contract, Workload
+from porter.contract.model.toml import dumps, loads
+from porter.diagnostics.findings import Finding
 from porter.errors import InputError
-from porter.findings import Finding
 from porter.oracle.golden_record import Golden, Tensors, golden, record
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.whole_file import whole_file
 
 GOLDEN = ".golden"

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from porter.catalogue import lookup
-from porter.contract.contract import Contract
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Contract
+from porter.contract.model.dtype import DType
+from porter.diagnostics.catalogue import core_catalogue, lookup
+from porter.execution.job import Construction, FaultKind, ScalarValue, TensorValue, Value
 from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected, Reference
 from porter.rules.original import NO_CODE, OwnCode
-from porter.simt.job import Construction, FaultKind, ScalarValue, TensorValue, Value
 
 _VERSION = 2
 
@@ -152,7 +152,9 @@ class _Read:
     def reference(self, entry: _Fields) -> Reference:
         expected = tuple(map(self.expected, entry.rows("answers")))
         launched, habits = entry.strings("launched"), frozenset(map(FaultKind, entry.strings("habits")))
-        found = tuple(lookup(f.text("code")).at(None, f.text("message")) for f in entry.rows("findings"))
+        found = tuple(
+            lookup(f.text("code"), core_catalogue()).at(None, f.text("message")) for f in entry.rows("findings")
+        )
         return Reference(self.contract, expected, found, True, True, "", 0.0, launched=launched, habits=habits)
 
     def expected(self, answer: _Fields) -> Expected:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.contract.contract import Contract, EntryKind, Workload
-from porter.contract.materialise import materialise
-from porter.contract.probing import job as forward_job
-from porter.simt.job import Job, Schedule, Value
+from porter.contract.model.contract import Contract, EntryKind, Workload
+from porter.contract.workload.materialise import materialise
+from porter.contract.workload.probing import job as forward_job
+from porter.execution.job import Job, Schedule, Value
 
 
 def job(

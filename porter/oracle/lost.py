@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.compare import SMALLEST_NORMAL
-from porter.contract.contract import Contract, Distribution
+from porter.comparison.compare import SMALLEST_NORMAL
+from porter.contract.model.contract import Contract, Distribution
+from porter.execution.job import Execute, TensorValue
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, numbers_in, outputs
 from porter.oracle.reference import Expected, Reference
-from porter.simt.job import Execute, TensorValue
 
 _MOST_LOST = 1 / 8  # of the largest number of an answer
 _BARELY_HELD = 2.0**-960  # in double precision: what is a little smaller is zero there, too

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.contract import Contract, EntryKind
-from porter.contract.dtype import DType, decode
-from porter.contract.questions import unknown_elements
-from porter.simt.job import Run, TensorValue
+from porter.contract.model.contract import Contract, EntryKind
+from porter.contract.model.dtype import DType, decode
+from porter.contract.model.questions import unknown_elements
+from porter.execution.job import Run, TensorValue
 
 # Zero, infinities, the NaN that arithmetic makes, and memory never written. The largest and the smallest integer, NaN
 # and -0 as floats, are none of them: they would equal -1 and 0.

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from porter.contract.contract import Contract, Distribution, Role, Workload
-from porter.contract.dtype import DType, encode
-from porter.contract.materialise import materialise
+from porter.contract.model.contract import Contract, Distribution, Role, Workload
+from porter.contract.model.dtype import DType, encode
+from porter.contract.workload.materialise import materialise
+from porter.execution.job import Job, Run, ScalarValue, TensorValue, Value
 from porter.oracle.lost import is_lost
 from porter.oracle.outputs import Outputs, largest, numbers_in, outputs, widest
 from porter.oracle.python_calling import NoAnswerError, placed, positions
 from porter.oracle.python_question import CHANGED, Ask, Described, Question
 from porter.oracle.reference import Expected
 from porter.oracle.yardstick import LAST_BITS
-from porter.simt.job import Job, Run, ScalarValue, TensorValue, Value
 from porter.worker.frames import Task
 from porter.worker.run import Worker
 

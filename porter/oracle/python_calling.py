@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.contract.contract import Contract, Role
-from porter.simt.job import Run
+from porter.contract.model.contract import Contract, Role
+from porter.execution.job import Run
 
 
 class NoAnswerError(Exception):

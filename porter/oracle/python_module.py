@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from porter.contract.contract import Role, TensorArg, Values
-from porter.contract.distributions import distributed
-from porter.contract.dtype import DType
-from porter.contract.materialise import normals
+from porter.contract.model.contract import Role, TensorArg, Values
+from porter.contract.model.dtype import DType
+from porter.contract.workload.distributions import distributed
+from porter.contract.workload.materialise import normals
 from porter.oracle.python_question import Question
 
 # What makes a tensor of a size; and where a number may be a size, a bound or an axis, which only a large one tells.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
-from porter.contract.contract import Distribution
+from porter.contract.model.contract import Distribution
 
 CHANGED = "changed"  # said of arguments, beside an answer
 

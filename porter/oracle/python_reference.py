@@ -16,11 +16,22 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Values, Workload
-from porter.contract.dtype import DType, decode
-from porter.contract.workloads import choose_sizes
+from porter.contract.model.contract import (
+    Argument,
+    Contract,
+    Entry,
+    EntryKind,
+    Role,
+    ScalarArg,
+    TensorArg,
+    Values,
+    Workload,
+)
+from porter.contract.model.dtype import DType, decode
+from porter.contract.workload.workloads import choose_sizes
+from porter.diagnostics.findings import Finding
 from porter.errors import InputError
-from porter.findings import Finding
+from porter.execution.job import Construction, Job, Limits, TensorValue
 from porter.launch_plan.wire import WireError
 from porter.launch_plan.wire import decode as decode_graph
 from porter.lift.exported.graph import ExportedGraph
@@ -31,9 +42,8 @@ from porter.oracle.python_question import Ask, Described, Description, Question,
 from porter.oracle.python_sizes import MAX_ELEMENTS, Sizes, elements, expression, find_sizes, sizes_near
 from porter.oracle.reference import Expected, Reference
 from porter.rules.original import NO_CODE, OwnCode
-from porter.simt.job import Construction, Job, Limits, TensorValue
 from porter.source.encoding import read_text
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.worker.frames import Task
 from porter.worker.run import Worker
 

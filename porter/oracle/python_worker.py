@@ -18,11 +18,11 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from porter.execution.job import Fault, FaultKind, ScalarValue, TensorValue, Value
 from porter.launch_plan.wire import encode
 from porter.oracle.python_module import Changes, Reference, Resized, moved, parameters_of, with_axes
 from porter.oracle.python_question import CHANGED, Ask, Described, Description, Question, decoded
-from porter.simt.job import Fault, FaultKind, ScalarValue, TensorValue, Value
-from porter.worker.confine import confine, python_and_system
+from porter.sandbox.confine import confine, python_and_system
 from porter.worker.environment import AMONG_OTHERS
 from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
 from porter.worker.load import load

@@ -13,15 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage
-from porter.contract.compare import compare
-from porter.contract.contract import Contract, Distribution, EntryKind, Workload
-from porter.contract.garbage import GARBAGE, POISONS, is_fresh, only_poison
-from porter.findings import Finding
-from porter.oracle.faults import OF_NUMBERS, Observed, findings_of, named, observation, outgrows_array
-from porter.oracle.jobs import job
-from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
-from porter.oracle.text_output import compare_text, on_any_device
-from porter.simt.job import (
+from porter.comparison.compare import compare
+from porter.comparison.garbage import GARBAGE, POISONS, is_fresh, only_poison
+from porter.contract.model.contract import Contract, Distribution, EntryKind, Workload
+from porter.diagnostics.findings import Finding
+from porter.execution.job import (
     Construction,
     Execute,
     Fault,
@@ -33,6 +29,10 @@ from porter.simt.job import (
     TensorValue,
     Value,
 )
+from porter.oracle.faults import OF_NUMBERS, Observed, findings_of, named, observation, outgrows_array
+from porter.oracle.jobs import job
+from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
+from porter.oracle.text_output import compare_text, on_any_device
 from porter.source.program import Program
 
 _SCHEDULES = (Schedule.REVERSE, Schedule.SHUFFLED)

@@ -15,12 +15,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.contract import Contract
-from porter.contract.dtype import DType, decode
+from porter.contract.model.contract import Contract
+from porter.contract.model.dtype import DType, decode
+from porter.execution.job import Execute, Job, TensorValue
 from porter.oracle.jobs import job
 from porter.oracle.outputs import outputs
 from porter.oracle.reference import Expected, Reference
-from porter.simt.job import Execute, Job, TensorValue
 
 # Of a float64 input: 128 of its own ulps, of which one in two million changes what a float makes of it.
 _MOVED = 2.0**-45

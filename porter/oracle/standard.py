@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from porter.contract.contract import Contract, Workload
-from porter.findings import Finding
+from porter.contract.model.contract import Contract, Workload
+from porter.diagnostics.findings import Finding
+from porter.execution.job import Construction
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode
-from porter.simt.job import Construction
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 class Standard(Protocol):

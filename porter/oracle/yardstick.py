@@ -16,13 +16,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from porter.contract.contract import Argument, Contract, Role, TensorArg, Values, Workload
-from porter.contract.dtype import DType
-from porter.contract.materialise import retyped
+from porter.contract.model.contract import Argument, Contract, Role, TensorArg, Values, Workload
+from porter.contract.model.dtype import DType
+from porter.contract.workload.materialise import retyped
+from porter.execution.job import Job, Run, TensorValue, Value
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, largest, outputs, widest
 from porter.oracle.reference import Expected, Reference, differences
-from porter.simt.job import Job, Run, TensorValue, Value
 
 _NARROW = frozenset((DType.FLOAT16, DType.BFLOAT16))
 _FIRST_RUNS, _NARROW_RUNS = 2, 8

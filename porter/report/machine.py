@@ -12,11 +12,11 @@ from rich.text import Text
 
 from porter.native.place import missing_device
 from porter.registry import Unavailable, load_backends
-from porter.report.columns import columns
-from porter.report.document import Json, as_record
-from porter.report.software import Software, installed_software
+from porter.report.migration.software import Software, installed_software
 from porter.simt.shelf import folder_bytes
 from porter.worker.kinds import WorkerKind, start
+from porter.writing.columns import columns
+from porter.writing.document import Json, as_record
 
 _STARTERS = 2  # each is busy importing
 _LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture

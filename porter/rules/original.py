@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from porter.contract.dtype import DType
-from porter.contract.elements import element_type
+from porter.contract.analysis.elements import element_type
+from porter.contract.model.dtype import DType
 from porter.rules.operators import with_steps
 from porter.source.program import Function, Program
 

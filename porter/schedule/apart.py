@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.schedule.host_values import Names
 from porter.schedule.linear import Linear
 from porter.schedule.loops import Node, Read, Result, children, free, is_fold, walk, with_children

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from porter.contract.contract import Argument, ScalarArg, TensorArg
-from porter.contract.expressions import names_in
+from porter.contract.model.contract import Argument, ScalarArg, TensorArg
+from porter.contract.model.expressions import names_in
 from porter.ir.tile.program import Operator
 from porter.schedule.host_values import host
 from porter.schedule.polynomial import NotSchedulableError, Polynomial

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product as points
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor import expressions as tensor
 from porter.ir.tensor.places import places
 from porter.ir.tensor.program import Output, TensorProgram

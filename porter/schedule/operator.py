@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tile.program import Buffer, Host, Kernel, Launch, Operator
 from porter.schedule.apart import apart

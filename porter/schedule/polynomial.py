@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from porter.contract.expressions import parsed, render
-from porter.contract.syntax import Binary, Name, Node, Number, Unary
+from porter.contract.model.expressions import parsed, render
+from porter.contract.model.syntax import Binary, Name, Node, Number, Unary
 from porter.ir.tensor.quantities import Quantity
 
 Monomial = tuple[tuple[str, int], ...]  # each atom once, sorted, with its exponent, which is not 0

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tile.expressions import NO_AXES, Axis, Cast, Compute, Lanes, Literal, Load, Name, Ticket, Value, axes
 from porter.ir.tile.program import Await, Buffer, Host, Kernel, Launch, Store

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 from porter.agent.secret import Secret
 from porter.errors import InputError, MachineError, UsageError
-from porter.evaluate.migration import Progress
-from porter.evaluate.outcome import Fidelity
-from porter.evolve.evaluation import (
+from porter.evaluate.model.migration import Progress
+from porter.evaluate.model.outcome import Fidelity
+from porter.evolve.scoring.evaluation import (
     Evaluation,
     EvaluationRequest,
     Program,
@@ -30,7 +30,7 @@ from porter.evolve.evaluation import (
     digest_of,
     problem_of,
 )
-from porter.evolve.subject import Subject
+from porter.evolve.scoring.subject import Subject
 from porter.launch_plan.wire import WireError, decode
 from porter.serve.access import HEALTH, QUESTION, TOKEN
 from porter.serve.ledger import JobState

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from porter.errors import InputError, MachineError
-from porter.evaluate.migration import Progress
-from porter.evaluate.outcome import Fidelity
-from porter.evolve.evaluation import Evaluation, EvaluationRequest, Program, content_of, digest_of, problem_of
-from porter.evolve.subject import Subject
+from porter.evaluate.model.migration import Progress
+from porter.evaluate.model.outcome import Fidelity
+from porter.evolve.scoring.evaluation import Evaluation, EvaluationRequest, Program, content_of, digest_of, problem_of
+from porter.evolve.scoring.subject import Subject
 from porter.serve.client import RemoteEvaluator, Server, Unreachable
 from porter.serve.protocol import OpenedProblem
 

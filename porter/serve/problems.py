@@ -12,12 +12,12 @@ from pathlib import Path
 from threading import Condition, Lock
 
 from porter.errors import InputError
-from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evolve.candidate import Candidate, File, Origin
-from porter.evolve.evaluation import Evaluator, Evaluators, Problem
-from porter.evolve.evaluator import port_of
+from porter.evolve.scoring.evaluation import Evaluator, Evaluators, Problem
+from porter.evolve.scoring.evaluator import port_of
+from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, HeldTo, Subject, about_of_port, kept
 from porter.evolve.store import keepable
-from porter.evolve.subject import CONTRACT, ORIGINAL, HeldTo, Subject, about_of_port, kept
 from porter.launch_plan.wire import WireError, decode
 
 _MOST_OPEN = 8  # each has processes of its own, and on a device the answers that it knows

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from porter.evaluate.outcome import Fidelity
-from porter.evolve.evaluation import VERSION, Evaluation
+from porter.evaluate.model.outcome import Fidelity
+from porter.evolve.scoring.evaluation import VERSION, Evaluation
 from porter.report.machine import Machine
 from porter.serve.ledger import JobState
 

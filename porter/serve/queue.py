@@ -8,8 +8,8 @@ from collections.abc import Callable
 from threading import Condition, Thread
 
 from porter.errors import PorterError
-from porter.evaluate.outcome import NotVerified
-from porter.evolve.evaluation import Evaluation, EvaluationRequest, Program
+from porter.evaluate.model.outcome import NotVerified
+from porter.evolve.scoring.evaluation import Evaluation, EvaluationRequest, Program
 from porter.launch_plan.wire import decode, encode_portable
 from porter.serve.ledger import JobState, Ledger
 from porter.serve.metrics import Metrics

@@ -19,10 +19,10 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from porter.errors import InputError, MachineError, PorterError
-from porter.evaluate.migration import Progress
-from porter.evaluate.outcome import Fidelity
-from porter.evolve.evaluation import Evaluation, EvaluationRequest, Program, content_of, problem_of
-from porter.evolve.subject import Subject
+from porter.evaluate.model.migration import Progress
+from porter.evaluate.model.outcome import Fidelity
+from porter.evolve.scoring.evaluation import Evaluation, EvaluationRequest, Program, content_of, problem_of
+from porter.evolve.scoring.subject import Subject
 from porter.launch_plan.wire import WireError, decode
 from porter.serve.protocol import OpenedProblem
 from porter.serve.queue import too_late

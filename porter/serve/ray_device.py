@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, Thread
 
-from porter.evaluate.migration import MigrateOptions
-from porter.evolve.evaluation import EvaluationRequest, Program, digest_of
-from porter.evolve.local import ThisMachine
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evolve.scoring.evaluation import EvaluationRequest, Program, digest_of
+from porter.evolve.scoring.local import ThisMachine
 from porter.launch_plan.wire import decode, encode_portable
 from porter.serve.problems import OpenProblems
 from porter.serve.protocol import OpenedProblem

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from porter.report.columns import columns
-from porter.report.document import Json, as_record
 from porter.report.machine import machine_document
 from porter.serve.protocol import ServerReport
+from porter.writing.columns import columns
+from porter.writing.document import Json, as_record
 
 
 def report_document(report: ServerReport) -> Json:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from porter.agent.secret import Secret
 from porter.errors import MachineError, UsageError
-from porter.evaluate.migration import MigrateOptions
-from porter.evolve.local import ThisMachine
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evolve.scoring.local import ThisMachine
 from porter.native.place import missing_device
 from porter.report.machine import Machine, examine
+from porter.sandbox.confine import confine_reading, python_and_system
 from porter.serve.access import TOKEN, Guard, is_loopback
 from porter.serve.ledger import Ledger, ledger
 from porter.serve.metrics import Metrics
@@ -26,7 +27,6 @@ from porter.serve.protocol import DeviceReport, ServerReport
 from porter.serve.queue import DeviceQueue
 from porter.serve.service import Place, Service
 from porter.simt.compiler import let_read
-from porter.worker.confine import confine_reading, python_and_system
 from porter.worker.environment import AMONG_OTHERS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from porter.evolve.candidate import Candidate, Origin
-from porter.evolve.evaluation import Evaluation, EvaluationRequest, Program, content_of, digest_of
+from porter.evolve.scoring.evaluation import Evaluation, EvaluationRequest, Program, content_of, digest_of
 from porter.evolve.store import keepable
 from porter.launch_plan.wire import WireError, decode
 from porter.serve.access import Refused

@@ -27,7 +27,7 @@ from porter.simt.limits import Limit, limits
 from porter.simt.operands import operands
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket
-from porter.source.text import Source
+from porter.source_text import Source
 
 INSTANCE = "instance"
 _LONGEST = 60

@@ -12,8 +12,9 @@ from functools import partial, reduce
 from itertools import product
 from pathlib import Path
 
-from porter.contract.contract import EntryKind
+from porter.contract.model.contract import EntryKind
 from porter.errors import MachineError
+from porter.execution.job import BuildFailure, BuildRequest, Built, Executable, Part
 from porter.simt.compiler import Compiler, compiler, language_flags, missing_compiler, uses_torch
 from porter.simt.device_program import with_devices
 from porter.simt.failure import (
@@ -25,7 +26,6 @@ from porter.simt.failure import (
     missing_header,
     only_driver_fails,
 )
-from porter.simt.job import BuildFailure, BuildRequest, Built, Executable, Part
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from porter.dialect import CUDA, INCLUDE
 from porter.errors import EXHAUSTED, MachineError
+from porter.execution.job import BuildRequest
+from porter.sandbox.confine import confine_reading
 from porter.simt.conversions import CONVERSION_FLAGS
-from porter.simt.job import BuildRequest
 from porter.simt.owners import returns_owner
 from porter.source.standard import standard
-from porter.worker.confine import confine_reading
 
 ROOT = Path(__file__).parent
 RUNTIME = ROOT / "runtime"

@@ -11,10 +11,10 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter.execution.job import BuildFailure, Built, DeviceProgram, Executable
 from porter.simt.driver import DRIVER_FILE, without_macros
 from porter.simt.elf import demangled, read_elf
 from porter.simt.failure import blamed, build_failure
-from porter.simt.job import BuildFailure, Built, DeviceProgram, Executable
 from porter.simt.unit import VARIABLES, Unit
 
 _LIST = "porter_kernels"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, tokens
-from porter.source.text import Source
+from porter.source_text import Source
 
 _QUALIFIERS = frozenset(("__device__", "__constant__", "__managed__"))
 _WITH_BRACKETS = frozenset(("__align__", "__builtin_align__", "__attribute__", "alignas", "decltype"))

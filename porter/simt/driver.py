@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from porter.contract.contract import EntryKind
-from porter.simt.job import BuildRequest, Callee, Part
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import BuildRequest, Callee, Part
 from porter.simt.translate import USER_MAIN
 
 DRIVER_FILE = "porter's driver"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from porter.execution.job import BuildFailure, BuildRequest, Built
 from porter.simt.driver import BEGUN, DRIVER_FILE
-from porter.simt.job import BuildFailure, BuildRequest, Built
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
 _PLACE = re.compile(r"^(?:In file included from |\s+from )?(?P<file>[^\n:]+):(?P<line>\d+)[:,]", re.MULTILINE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 
-from porter.simt.job import TensorValue, Value
+from porter.execution.job import TensorValue, Value
 
 Grid = tuple[int, ...]
 

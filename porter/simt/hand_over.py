@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from porter.source.directives import directives, macros
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, split_arguments, tokens
-from porter.source.text import Source
+from porter.source_text import Source
 
 _GLOBAL = "__global__"
 _HANDED = "::porter::simt::handed_over({}){}, "

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from porter.source.edit import Edit, apply_edits
 from porter.source.parse import parse
 from porter.source.program import Function
-from porter.source.text import Source
+from porter.source_text import Source
 
 _INITIALISERS = re.compile(r"(?<!:):(?!:)")  # of a constructor, behind its parameters
 _REFUSAL = re.compile(r"^([ \t]*)#[ \t]*(?:error|warning)\b.*$", re.MULTILINE)

@@ -14,7 +14,7 @@ from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import TokenKind, match_bracket, significant, tokens
 from porter.source.parse import parse
 from porter.source.program import Function
-from porter.source.text import Source
+from porter.source_text import Source
 
 PREFIX = "host_function_"
 _OF_DEVICES = frozenset(("__device__", "__global__"))

@@ -17,7 +17,7 @@ from porter.source.mask import blank, mask
 from porter.source.parse import parse
 from porter.source.program import Function
 from porter.source.syntax import parse_masked
-from porter.source.text import Source
+from porter.source_text import Source
 
 _AROUND = frozenset(("namespace_definition", "linkage_specification", "declaration_list"))
 _TYPES = frozenset(("class_specifier", "struct_specifier", "union_specifier", "enum_specifier"))

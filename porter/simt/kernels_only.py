@@ -9,7 +9,7 @@ from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.parse import parse
 from porter.source.program import Function, Program
-from porter.source.text import Source
+from porter.source_text import Source
 
 _INCLUDE = re.compile(r"#\s*include")
 _CLASS = re.compile(r"\b(?:class|struct|union)\s[^;{(]*")

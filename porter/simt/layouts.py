@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.contract import Layout
-from porter.simt.job import TensorValue
+from porter.contract.model.contract import Layout
+from porter.execution.job import TensorValue
 
 _STEP = 2
 _BETWEEN_ROWS = 16  # elements: rows stay aligned for vector loads

@@ -17,7 +17,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import TensorValue
 from porter.launch_plan.steps import (
     OUT,
     Allocate,
@@ -41,7 +42,6 @@ from porter.launch_plan.steps import (
     Variable,
 )
 from porter.simt.elf import Elf
-from porter.simt.job import TensorValue
 from porter.simt.stream_order import Order, Work
 
 _MEMORY_BYTES = 1 << 38  # of addresses: runtime/regions.h

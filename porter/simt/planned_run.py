@@ -23,7 +23,19 @@ from math import prod
 from pathlib import Path
 
 from porter.branch_coverage import BranchCoverage
-from porter.contract.contract import EntryKind
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import (
+    DeviceProgram,
+    Executable,
+    Fault,
+    FaultKind,
+    Job,
+    Limits,
+    Run,
+    Schedule,
+    Value,
+    unlaunchable,
+)
 from porter.launch_plan.library_work import LibraryWork, PlanRefusedError
 from porter.launch_plan.normal import same_work
 from porter.launch_plan.steps import (
@@ -45,18 +57,6 @@ from porter.launch_plan.steps import (
 from porter.launch_plan.views import item_bytes, made, used
 from porter.simt.elf import read_elf
 from porter.simt.grids import fewest_that_shrink
-from porter.simt.job import (
-    DeviceProgram,
-    Executable,
-    Fault,
-    FaultKind,
-    Job,
-    Limits,
-    Run,
-    Schedule,
-    Value,
-    unlaunchable,
-)
 from porter.simt.launched import Launched
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import (

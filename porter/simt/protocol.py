@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porter.branch_coverage import BranchCoverage, Side
-from porter.contract.dtype import DType
-from porter.simt.job import (
+from porter.contract.model.dtype import DType
+from porter.execution.job import (
     FaultKind,
     Job,
     LaunchRecord,

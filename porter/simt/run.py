@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from porter.branch_coverage import BranchCoverage, Side
-from porter.contract.contract import EntryKind
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import BuildRequest, Executable, Fault, FaultKind, Job, Limits, Run, TensorValue, unlaunchable
 from porter.simt.branch_edits import INSTANCE
-from porter.simt.job import BuildRequest, Executable, Fault, FaultKind, Job, Limits, Run, TensorValue, unlaunchable
 from porter.simt.layouts import gathered, room_bytes
 from porter.simt.places import Place, find_places
 from porter.simt.process import Ended, spawn

@@ -27,7 +27,7 @@ from porter.simt.shared_edits import SharedNames, shared_edits
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, tokens
 from porter.source.pragmas import pragma_argument_edits, pragma_edits
-from porter.source.text import Source
+from porter.source_text import Source
 
 USER_MAIN = "porter_user_main"
 

@@ -13,8 +13,9 @@ from functools import partial, reduce
 from pathlib import Path, PurePosixPath
 
 from porter.branch_coverage import Side
-from porter.contract.contract import EntryKind
+from porter.contract.model.contract import EntryKind
 from porter.errors import MachineError
+from porter.execution.job import BuildRequest, Callee, Part
 from porter.simt.branch_edits import BranchMarks
 from porter.simt.compiler import RUNTIME, Compiler, Diagnostics, call, language_flags, quick_linker, uses_torch
 from porter.simt.conversions import CONVERTING, with_conversions
@@ -26,13 +27,12 @@ from porter.simt.hand_over import without_bodies
 from porter.simt.host_bodies import Lines, with_declarations, without_refusals
 from porter.simt.host_calls import LISTED, outside
 from porter.simt.host_functions import PREFIX, with_marks
-from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.kernel_slice import callee_slice, kernel_slice, without_failing
 from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, headers_digest, precompiled_header, programs, tree_digest
 from porter.simt.translate import translate
 from porter.simt.undefined import placed, table, undefined
-from porter.source.text import Source
+from porter.source_text import Source
 
 # The source stands this deep, so that `#include "../../x.h"` stays inside the build's folder.
 _DEPTH = PurePosixPath("a/b/c/d/e/f")

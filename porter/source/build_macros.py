@@ -12,8 +12,8 @@ from porter.source.headers import HeaderFinder, is_installed
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.program import Program
 from porter.source.prototypes import prototypes
-from porter.source.text import Source
 from porter.source.vocabulary import COORDINATES
+from porter.source_text import Source
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*if(?:def\s|\s+\w)", re.MULTILINE)
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+(\w+)")

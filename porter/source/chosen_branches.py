@@ -16,7 +16,7 @@ from porter.source.headers import HeaderFinder, is_installed
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.mask import blank
 from porter.source.prototypes import prototypes
-from porter.source.text import Source
+from porter.source_text import Source
 
 _EQUAL = re.compile(r"#\s*(?:el)?if\s*\(?\s*([A-Za-z]\w*)\s*==\s*(\d+)\s*\)?\s*$")
 _SET = re.compile(r"#\s*(?:ifdef\s+|(?:el)?if\s+defined[\s(]+|(?:el)?if\s+)([A-Za-z]\w*)\s*\)?\s*$")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from porter.source import lexer
 from porter.source.lexer import Token, TokenKind, inside_directive, significant
 from porter.source.program import Include, Macro
-from porter.source.text import Source
+from porter.source_text import Source
 
 _INCLUDE = re.compile(r'#[ \t]*include(?:_next)?\s*(?:<([^>\n]+)>|"([^"\n]+)")')
 _DEFINED = re.compile(r"#\s*if(?:def\s+|\s+defined[\s(]+|\s+)([A-Za-z_]\w*)\s*\)?\s*$")

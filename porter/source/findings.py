@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from porter.catalogue import core_catalogue
-from porter.findings import Finding
+from porter.diagnostics.catalogue import core_catalogue
+from porter.diagnostics.findings import Finding
 from porter.source.directives import outermost_macro
 from porter.source.grid_barriers import grid_barriers
 from porter.source.headers import in_repository, is_installed
@@ -16,9 +16,9 @@ from porter.source.preprocess import Inclusion
 from porter.source.program import Function, Launch, NotUnderstood
 from porter.source.qualified import unqualified
 from porter.source.reading import Reading
-from porter.source.text import Source, Span
 from porter.source.unfinished import CODE, Unfinished
 from porter.source.vocabulary import LAMBDA_KERNELS, TEXTURES
+from porter.source_text import Source, Span
 
 _MOST_PLACES = 3  # of a header, in a hint
 _LIBRARIES = frozenset(("thrust", "cub"))

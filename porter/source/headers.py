@@ -15,7 +15,7 @@ from typing import Protocol
 
 from porter.source.directives import directives, includes
 from porter.source.encoding import read_text
-from porter.source.text import Source
+from porter.source_text import Source
 
 _TOOLKIT = (
     "ATen/", "c10/", "caffe2/", "torch/", "pybind11/", "cub/", "thrust/", "cuda/", "nv/", "cutlass/", "cute/", "cudnn",

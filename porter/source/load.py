@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.diagnostics.findings import Finding
 from porter.errors import InputError
-from porter.findings import Finding
 from porter.source.encoding import read_text
 from porter.source.lexer import TokenKind, tokens
 from porter.source.python_file import cuda_strings
-from porter.source.text import Source
 from porter.source.vocabulary import SPACES, STORAGE
+from porter.source_text import Source
 
 CUDA_SUFFIXES = (".cu", ".cuh", ".maca")
 CPP_SUFFIXES = (".cpp", ".cc", ".cxx", ".h", ".hpp", ".inl")

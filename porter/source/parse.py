@@ -18,8 +18,8 @@ from porter.source.preprocess import Preprocessed, preprocess, preprocessed_toke
 from porter.source.program import Program
 from porter.source.reading import Reading
 from porter.source.shared import constant_variables, outer_shared_arrays
-from porter.source.text import Source
 from porter.source.unfinished import unfinished
+from porter.source_text import Source
 
 
 def parse(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[str, ...] = ()) -> Program:

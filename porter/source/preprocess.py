@@ -20,9 +20,9 @@ from porter.source.macro_kinds import MacroKind, names_types, statements_in_call
 from porter.source.macros import MOST_TOKENS, Definition, MacroTable, Origin, Piece, expand
 from porter.source.mask import blank
 from porter.source.program import Include, Macro
-from porter.source.text import Source
 from porter.source.unknown_macros import Guess, guess
 from porter.source.vocabulary import WITH_PARENTHESIS
+from porter.source_text import Source
 
 PREDEFINED = (
     "__CUDACC__=1", "__NVCC__=1", "__CUDA_ARCH__=800", "__CUDACC_VER_MAJOR__=12", "__CUDACC_VER_MINOR__=4",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.qualified import unqualified
-from porter.source.text import Source, Span
+from porter.source_text import Source, Span
 
 
 class HostForm(StrEnum):

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from porter.diagnostics.findings import Finding
 from porter.errors import InputError
-from porter.findings import Finding
 from porter.python_tree import module_tree
 from porter.source.findings import finding
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.parse import parse
 from porter.source.python_strings import Literal, Strings, called_name, holds_kernels
-from porter.source.text import Source
+from porter.source_text import Source
 
 _LOADERS = ("load_inline", "_load_inline")
 _PARAMETERS = ("name", "cpp_sources", "cuda_sources", "functions")

@@ -16,7 +16,7 @@ from porter.source.lexer import Token, TokenKind, significant
 from porter.source.mask import mask
 from porter.source.program import Expr
 from porter.source.syntax import parse_masked
-from porter.source.text import Source, Span
+from porter.source_text import Source, Span
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from porter.source.directives import directive_name
 from porter.source.lexer import CLOSING, OPENING, Token, TokenKind
 from porter.source.program import Program
 from porter.source.reading import Reading
-from porter.source.text import Source, Span
 from porter.source.vocabulary import STATEMENT_ENDS
+from porter.source_text import Source, Span
 
 CODE = "PORT2014"
 Unfinished = tuple[Span, str]

@@ -14,8 +14,8 @@ from signal import SIGKILL
 from typing import TypeVar
 
 from porter.errors import FELL_SHORT, MachineError
-from porter.report.document import Json
 from porter.suite.result import ERROR, TIMEOUT
+from porter.writing.document import Json
 
 Work = TypeVar("Work")
 Done = TypeVar("Done")

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.contract.bench import bench_workload
-from porter.contract.confirm import confirm
-from porter.contract.contract import Contract
-from porter.contract.draft import draft
-from porter.contract.toml import dumps
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Contract
+from porter.contract.model.toml import dumps
+from porter.contract.probe.confirm import confirm
+from porter.contract.workload.bench import bench_workload
 from porter.errors import InputError, UsageError
-from porter.evaluate.bench import CUDA_WARP_SIZE, bench
-from porter.evaluate.side import original_side
-from porter.simt.job import Executable
+from porter.evaluate.problem.bench import CUDA_WARP_SIZE, bench
+from porter.execution.job import Executable
 from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
+from porter.translation_unit import original_side
 
 
 @dataclass(frozen=True, slots=True)

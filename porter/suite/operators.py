@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.contract.contract import Contract
-from porter.contract.reader import load_contracts
+from porter.contract.model.contract import Contract
+from porter.contract.model.reader import load_contracts
 from porter.errors import InputError
 from porter.source.encoding import read_text
 

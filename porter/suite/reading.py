@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from porter.errors import MachineError
-from porter.report.document import Json
 from porter.suite.operators import Operator
 from porter.suite.result import ERROR, MACHINE_FAILED, Result
 from porter.suite.times import times_of
+from porter.writing.document import Json
 
 
 def result_of(document: Mapping[str, Json], operator: Operator, digest: str, seconds: float, run: Path) -> Result:

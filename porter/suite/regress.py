@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from porter.errors import UsageError
-from porter.evaluate.outcome import outcome_words
+from porter.evaluate.model.outcome import outcome_words
 from porter.suite.result import MISSING, Result, SuiteResult, Time, missing_result
 
 # Slower is what exceeds this factor with both intervals: repeated measurements agree within 1 %.

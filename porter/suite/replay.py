@@ -18,20 +18,18 @@ from pathlib import Path
 
 from porter.backend import Port, Target
 from porter.errors import PorterError, exhaustion
-from porter.evaluate.admission import not_admitted
-from porter.evaluate.candidate import candidate_port
+from porter.evaluate.judge.admission import not_admitted
 from porter.evaluate.migrate import held
-from porter.evaluate.migration import MigrateOptions, Migration
-from porter.evaluate.outcome import KernelsVerified, NotVerified, Outcome, Verified
-from porter.evaluate.rivals import of_cuda
-from porter.evaluate.side import Side, original_side
-from porter.evaluate.speeds import Subject, timed_if_possible
+from porter.evaluate.model.migration import MigrateOptions, Migration
+from porter.evaluate.model.outcome import KernelsVerified, NotVerified, Outcome, Verified
+from porter.evaluate.problem.candidate import candidate_port
+from porter.evaluate.timing.baselines import of_cuda
+from porter.evaluate.timing.speeds import Subject, timed_if_possible
 from porter.evaluate.verify import verify
 from porter.native.place import missing_device
 from porter.registry import find_backend, find_target
-from porter.report.document import Json, encode_json
-from porter.report.judgement import judgement_document
-from porter.report.migration_document import migration_document
+from porter.report.migration.document import migration_document
+from porter.report.migration.judgement import judgement_document
 from porter.source.headers import DiskHeaders
 from porter.source.load import read_sources
 from porter.source.parse import parse
@@ -39,6 +37,8 @@ from porter.suite.children import Children
 from porter.suite.operators import Operator
 from porter.suite.reading import result_of
 from porter.suite.result import ERROR, ORIGINAL, Result, SuiteResult
+from porter.translation_unit import Side, original_side
+from porter.writing.document import Json, encode_json
 
 _SEED_BYTES = 6
 

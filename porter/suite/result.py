@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from porter.errors import InputError
-from porter.evaluate.outcome import KernelsVerified, Verified
-from porter.report.document import Json, as_record, encode_json
+from porter.evaluate.model.outcome import KernelsVerified, Verified
 from porter.whole_file import whole_file
+from porter.writing.document import Json, as_record, encode_json
 
 # Names in a run's folder: an operator's result, the whole run, and what of the operator the port is held to.
 RESULT, RUN, ORIGINAL = "result.json", "suite.json", "original"

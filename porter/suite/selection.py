@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from porter.errors import InputError, UsageError
-from porter.evaluate.standards import is_reference
+from porter.evaluate.problem.standards import is_reference
 from porter.suite.operators import Operator, View, views
 
 _KERNEL, _VIEWS = "kernel.cu", "views.toml"

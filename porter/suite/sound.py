@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.contract.contract import Contract
-from porter.evaluate.bench import CUDA_WARP_SIZE
-from porter.evaluate.checking import compared
-from porter.evaluate.side import original_side
+from porter.contract.model.contract import Contract
+from porter.evaluate.judge.checking import compared
+from porter.evaluate.problem.bench import CUDA_WARP_SIZE
+from porter.execution.job import BuildFailure, Executable, Limits, Run
 from porter.oracle.jobs import job
 from porter.oracle.outputs import outputs
 from porter.oracle.python_reference import python_standard
 from porter.oracle.reference import Expected
 from porter.oracle.standard import Standard
 from porter.simt.build import build
-from porter.simt.job import BuildFailure, Executable, Limits, Run
 from porter.simt.run import run
 from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.suite.operators import Operator
+from porter.translation_unit import original_side
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from porter.report.document import Json
 from porter.suite.result import Time
+from porter.writing.document import Json
 
 
 @dataclass(frozen=True, slots=True)

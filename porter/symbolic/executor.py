@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.simt.interpret.domain import ExecutionError
 from porter.ir.simt.interpret.machine import Geometry, Turns, execute
 from porter.ir.simt.ops import Function, walk

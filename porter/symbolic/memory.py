@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.simt.interpret.domain import Data, Datum, Mask, is_symbolic
 from porter.ir.simt.types import Element, Scalar, Vector
 from porter.launch_plan.steps import TensorView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.simt.ops import Function
 from porter.launch_plan.steps import LaunchPlan
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.simt.interpret.domain import SYMBOL, Data, is_symbolic, numpy_type
 from porter.ir.simt.types import Scalar
 from porter.lift.nodes import Exact, Graph, Nodes, NotLiftedError, exact

@@ -12,10 +12,10 @@ import numpy as np
 
 from porter.lift.answer import evaluated, lifted
 from porter.lift.nodes import NoTensorProgramError, NotLiftedError
+from porter.sandbox.confine import confine
 from porter.symbolic.executor import executed
 from porter.symbolic.process import LIFTED, NEVER, REFUSED
 from porter.symbolic.request import SymbolicRequest
-from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 
 

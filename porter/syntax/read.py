@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.cursor import Scopes
 from porter.syntax.definitions import DefinitionReader
 from porter.syntax.outside_methods import with_outside_methods

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from porter.source.arithmetic_types import arithmetic, told_apart
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.cursor import NotReadError, Scopes
 from porter.syntax.definitions import DefinitionReader
 from porter.syntax.nodes import Alias, Expression, Literal, Name, TypeName

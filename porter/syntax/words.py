@@ -17,8 +17,8 @@ from porter.source.macros import Definition, MacroTable, Origin, Piece, expand
 from porter.source.preprocess import PREDEFINED
 from porter.source.program import Macro
 from porter.source.reading import Reading
-from porter.source.text import Source
 from porter.source.unknown_macros import Guess, guess
+from porter.source_text import Source
 
 _UNROLL = re.compile(r"#[ \t]*pragma[ \t]+(?:GCC[ \t]+)?unroll\b(.*)", re.DOTALL)
 _EMPTY = (TokenKind.BLANK, TokenKind.COMMENT)

@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from porter.backend import Backend, Port
+from porter.diagnostics.findings import Severity
 from porter.evolve.axis import inside
-from porter.findings import Severity
 from porter.source.parse import parse
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 
 ELEMENTWISE = """\
 #include <cuda_runtime.h>

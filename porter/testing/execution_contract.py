@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Backend
-from porter.cli.options import cache_folder
-from porter.evaluate.bench import bench
-from porter.evaluate.entries import Entries
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified
-from porter.evaluate.side import original_side
+from porter.cache_folder import cache_folder
+from porter.evaluate.judge.entries import Entries
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Verified
+from porter.evaluate.problem.bench import bench
 from porter.simt.compiler import missing_compiler
 from porter.testing.backend_contract import SAMPLES, program_of
+from porter.translation_unit import original_side
 
 _TIME_LIMIT_S = 20.0
 

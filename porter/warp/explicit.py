@@ -13,7 +13,7 @@ from porter.source.edit import apply_edits
 from porter.source.nesting import nested
 from porter.source.parse import parse
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.warp.flow import flow_of, together
 from porter.warp.lockstep import LockstepAccess, lockstep_accesses
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from porter.execution.job import FaultKind, Limits
 from porter.measure.deadline import unbroken
-from porter.simt.job import FaultKind, Limits
 from porter.worker.environment import environment_of
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.nursery import Born, nursery

@@ -10,8 +10,8 @@ import struct
 from dataclasses import dataclass
 from typing import Protocol
 
-from porter.contract.dtype import DType
-from porter.simt.job import Job
+from porter.contract.model.dtype import DType
+from porter.execution.job import Job
 
 # Begins an answer that says what the machine ran out of, and nothing about a kernel.
 MACHINE = "machine: "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.errors import MachineError
-from porter.simt.job import Limits
+from porter.execution.job import Limits
 from porter.worker.child import Child
 
 

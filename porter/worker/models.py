@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch.func import functional_call
 
-from porter.simt.job import Construction
+from porter.execution.job import Construction
 
 _NEITHER = (
     "'{}' is a class: it can be checked against a reference with 'Model' and 'get_init_inputs', or takes no arguments"

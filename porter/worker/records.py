@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage, Side
-from porter.contract.dtype import DType
-from porter.simt.job import Fault, FaultKind, LaunchRecord, TensorValue
+from porter.contract.model.dtype import DType
+from porter.execution.job import Fault, FaultKind, LaunchRecord, TensorValue
 from porter.simt.protocol import Tag
 
 _MAGIC = b"PORTRES1"

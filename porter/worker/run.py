@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from porter.simt.job import Fault, Job, Limits, Run, TensorValue
+from porter.execution.job import Fault, Job, Limits, Run, TensorValue
 from porter.simt.protocol import Decoded, coverage_of, decode_result
 from porter.worker.child import Child, Death
 from porter.worker.frames import Task

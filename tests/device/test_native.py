@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.drawn import extended
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.contract.workload.drawn import extended
+from porter.execution.job import FaultKind, Job, Limits, ScalarValue, TensorValue
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.timed import Timed
-from porter.simt.job import FaultKind, Job, Limits, ScalarValue, TensorValue
 from porter_triton.native import entry_of
 from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from porter.backend import PortedFile, Target
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.migration import EntryOutcome, Migration
-from porter.evaluate.outcome import Checked, Verified
-from porter.findings import Finding, Severity
-from porter.report.software import Software, Tool
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
+from porter.contract.model.dtype import DType
+from porter.diagnostics.findings import Finding, Severity
+from porter.evaluate.model.migration import EntryOutcome, Migration
+from porter.evaluate.model.outcome import Checked, Verified
+from porter.report.migration.software import Software, Tool
 from porter.source.program import HostForm, Program
-from porter.source.text import Source
+from porter.source_text import Source
 
 TEXT = """\
 __global__ void sum(const float* x, float* y, int n) {

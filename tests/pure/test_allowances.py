@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.allowances import Allowance, allow
+from porter.diagnostics.allowances import Allowance, allow
+from porter.diagnostics.findings import Finding, Severity
 from porter.errors import InputError
-from porter.findings import Finding, Severity
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def found(text, line, code="PORT1003"):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Availability, Port, PortedFile, Target
+from porter.diagnostics.findings import CatalogueEntry, Effort, Finding, Severity
 from porter.dialect import CUDA
-from porter.evaluate.ported import emulated
+from porter.evaluate.judge.ported import emulated
 from porter.evolve.features import AXES
 from porter.evolve.space import AS_IS, Knob
-from porter.findings import CatalogueEntry, Effort, Finding, Severity
 from porter.testing.backend_contract import BackendContract, program_of
 from porter_maca import MacaBackend
 from porter_triton import TritonBackend

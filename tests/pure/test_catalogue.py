@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from porter.catalogue import core_catalogue, full_catalogue, load_catalogue, lookup
+from porter.diagnostics.catalogue import core_catalogue, load_catalogue, lookup
+from porter.diagnostics.findings import CatalogueEntry, Effort, Severity
 from porter.errors import InputError, UsageError
-from porter.findings import CatalogueEntry, Effort, Severity
 from porter.registry import loadable_backends
+from porter.report.findings.full_catalogue import full_catalogue
 
 ROW = """
 [[finding]]
@@ -74,9 +75,9 @@ def test_backends_own_the_codes_of_portability():
 
 def test_lookup_takes_either_case_and_names_what_it_does_not_know():
     code = next(iter(full_catalogue()))
-    assert lookup(code.lower()) is full_catalogue()[code]
+    assert lookup(code.lower(), full_catalogue()) is full_catalogue()[code]
     with pytest.raises(UsageError, match="'PORT0000'") as caught:
-        lookup("PORT0000")
+        lookup("PORT0000", full_catalogue())
     assert "porter explain" in caught.value.hint
 
 
@@ -87,7 +88,7 @@ def test_a_backend_whose_findings_cannot_be_used_harms_nobody_else(monkeypatch, 
         SimpleNamespace(name="broken", catalogue=entries),
         SimpleNamespace(name="fine", catalogue=lambda: (fine,)),
     )
-    monkeypatch.setattr("porter.catalogue.loadable_backends", lambda: backends)
+    monkeypatch.setattr("porter.report.findings.full_catalogue.loadable_backends", lambda: backends)
     with pytest.warns(UserWarning, match="'broken' cannot be used"):
         found = full_catalogue.__wrapped__()
     assert found.keys() == {*core_catalogue(), "PORT1999"}

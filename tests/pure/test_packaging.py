@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import porter
-from porter.catalogue import core_catalogue
+from porter.diagnostics.catalogue import core_catalogue
 from porter.registry import backend_names, find_backend
 from porter.resources import resource
 

@@ -9,27 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
-from porter.findings import CatalogueEntry, Finding, Severity
+from porter.diagnostics.findings import CatalogueEntry, Finding, Severity
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.dialect import MACA
 from porter_maca.targets import BACKEND, targets
 from porter_maca.toolchain import MacaSdk
 
 if TYPE_CHECKING:
-    from porter.contract.contract import Contract, Workload
-    from porter.evaluate.bench import Bench
-    from porter.evaluate.ported import Ported
-    from porter.evaluate.side import Side
+    from porter.contract.model.contract import Contract, Workload
+    from porter.evaluate.judge.ported import Ported
+    from porter.evaluate.problem.bench import Bench
     from porter.evolve.axis import Axis
     from porter.evolve.candidate import Value
-    from porter.evolve.cost import Cost
-    from porter.evolve.rewrite import Rewritten
+    from porter.evolve.proposing.rewrite import Rewritten
+    from porter.evolve.scoring.cost import Cost
     from porter.evolve.space import Knob
+    from porter.execution.job import Construction
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.simt.job import Construction
+    from porter.translation_unit import Side
     from porter.worker.kinds import WorkerKind
 
 
@@ -144,7 +144,7 @@ class MacaBackend:
         self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
     ) -> AbstractContextManager[Ported]:
         """Returns the port on the executor, at 64 lanes and at 32."""
-        from porter.evaluate.ported import emulated  # noqa: PLC0415 - only where a port is executed
+        from porter.evaluate.judge.ported import emulated  # noqa: PLC0415 - only where a port is executed
 
         return nullcontext(emulated(port, original, target, bench, MACA, is_trusted=is_trusted))
 

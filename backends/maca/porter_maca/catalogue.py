@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from porter.catalogue import Catalogue, load_catalogue
-from porter.findings import Finding
-from porter.source.text import Span
+from porter.diagnostics.catalogue import Catalogue, load_catalogue
+from porter.diagnostics.findings import Finding
+from porter.source_text import Span
 
 
 @cache

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.lexer import TokenKind, significant, tokens
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.api import ApiTable
 from porter_maca.declared import Declared
 from porter_maca.places import Places

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from porter.backend import Port, PortedFile, Target
-from porter.findings import Finding
-from porter.source.text import Source, Span
+from porter.diagnostics.findings import Finding
+from porter.source_text import Source, Span
 from porter_maca.catalogue import finding
 from porter_maca.targets import offload_arch
 from porter_maca.toolchain import (

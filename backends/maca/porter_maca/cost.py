@@ -14,18 +14,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from porter.backend import Chip, Port, Target
-from porter.contract.contract import Contract, Workload
+from porter.contract.model.contract import Contract, Workload
 from porter.cost_model.estimate import Estimate, estimate
 from porter.cost_model.program import Access, AccessKind, Program
 from porter.cost_model.words import launch_in_words
-from porter.evaluate.bench import Bench
-from porter.evaluate.calling import Called
-from porter.evaluate.empty_job import job_of
-from porter.evaluate.ported import emulated
-from porter.evaluate.side import Side
-from porter.evolve.cost import Cost
+from porter.evaluate.judge.calling import Called
+from porter.evaluate.judge.ported import emulated
+from porter.evaluate.problem.bench import Bench
+from porter.evaluate.timing.empty_job import job_of
+from porter.evolve.scoring.cost import Cost
 from porter.simt.plan_protocol import PlanError
 from porter.simt.sample import SampledBlock, SampledCall, SampledKind, SampledLaunch, SampledPlace
+from porter.translation_unit import Side
 from porter_maca.dialect import MACA
 
 _MEMORY_CYCLES, _ATOMIC_CYCLES, _SHARED_CYCLES, _EXCHANGE_CYCLES, _BARRIER_CYCLES = 650.0, 700.0, 30.0, 24.0, 25.0

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from porter.backend import Target
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, split_arguments, tokens
 from porter.source.pragmas import pragma_argument_edits, pragma_edits

@@ -10,7 +10,7 @@ from porter.evolve.features import Family, Memory, Parallel, cell
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.parse import parse
 from porter.source.program import Function, Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.ways import launched_together
 
 _VECTOR = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.backend import Target
 from porter.source.lexer import TokenKind, inside_directive, significant, tokens
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.stamp import stamp
 
 _RUNTIME = "#include <mc_runtime.h>\n"

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.directives import directives
 from porter.source.edit import Edit
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.api import ApiTable, Renamed, Unsupported
 from porter_maca.places import Places
 from porter_maca.traced import Traced

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.backend import Target
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.constants import environment_of
 from porter.source.folding import Environment, evaluate
 from porter.source.lexer import TokenKind, significant, split_arguments, tokens
 from porter.source.program import Launch, Program, SharedArray
-from porter.source.text import Span
+from porter.source_text import Span
 from porter_maca.places import Places
 
 SETS_ATTRIBUTE = frozenset({"cudaFuncSetAttribute", "mcFuncSetAttribute", "hcFuncSetAttribute"})

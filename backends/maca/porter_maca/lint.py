@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.lexer import tokens
 from porter.source.preprocess import preprocess
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.api import OTHER_BRAND, ApiTable, Entry, Renamed, Unsupported
 from porter_maca.catalogue import finding
 from porter_maca.declared import Declared, declared

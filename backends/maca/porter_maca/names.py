@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
 from porter_maca.api import OTHER_BRAND, ApiTable, Entry, Renamed, Unsupported

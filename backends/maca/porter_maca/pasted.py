@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from porter.source.lexer import TokenKind, inside_directive, tokens
-from porter.source.text import Source
+from porter.source_text import Source
 
 _INCLUDE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:include|import)\b.*$", re.MULTILINE)
 _PASTES = re.compile(r"##|%:%:")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from porter.findings import Finding, Severity
+from porter.diagnostics.findings import Finding, Severity
 from porter.source.lexer import tokens
 from porter.source.preprocess import preprocess
-from porter.source.text import Source, Span
+from porter.source_text import Source, Span
 from porter_maca.catalogue import finding
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from porter.backend import Port, PortedFile, Target
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.parse import parse
 from porter.source.program import HostForm, Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.api import ApiTable, api_table
 from porter_maca.catalogue import finding
 from porter_maca.cautions import cautions

@@ -14,19 +14,19 @@ from importlib.resources import files
 from pathlib import Path
 
 from porter.backend import Port
-from porter.contract.contract import Contract
-from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Fidelity, NotBuilt
-from porter.evaluate.ported import Candidates, SourcePort
-from porter.evaluate.side import Side, ported_side
+from porter.contract.model.contract import Contract
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.ported import Candidates, SourcePort
+from porter.evaluate.model.outcome import Fidelity, NotBuilt
+from porter.execution.job import BuildFailure
 from porter.native.headers import unpacked
 from porter.native.original import build_originals, host_positions
 from porter.native.place import Place
 from porter.native.requests import Entry
 from porter.native.session import Session
 from porter.native.timed import Timed
-from porter.simt.job import BuildFailure
 from porter.source.lexer import TokenKind, tokens
+from porter.translation_unit import Side, ported_side
 from porter_maca.api import OTHER_BRAND, ApiTable, Renamed, Rule, Unsupported, api_table
 from porter_maca.dialect import MACA
 from porter_maca.headers import inclusions

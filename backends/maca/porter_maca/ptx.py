@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from porter.backend import Target
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.simt.ptx import Unsupported, lower, parse_asm
 from porter.simt.ptx_text import UnreadableAsmError
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, tokens
 from porter.source.parse import parse
-from porter.source.text import Source, Span
 from porter.source.vocabulary import ASM
+from porter.source_text import Source, Span
 from porter_maca.places import Places
 from porter_maca.traced import Traced
 from porter_maca.wave import rewrite

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.rules.operators import OF_INDICES, library_operator
 from porter.rules.original import OwnCode
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
-from porter.source.text import Source
 from porter.source.vocabulary import ASM
+from porter.source_text import Source
 from porter_maca.catalogue import finding
 from porter_maca.declared import declared
 from porter_maca.pasted import pasted

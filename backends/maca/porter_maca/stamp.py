@@ -7,7 +7,7 @@ import re
 
 from porter import __version__
 from porter.backend import Target
-from porter.source.text import Source
+from porter.source_text import Source
 
 _STAMP = re.compile(
     r"// (?P<name>\S+) ported to MACA (?P<arch>\S+) by porter (?P<version>\S+), source (?P<digest>[0-9a-f]{16})\n"

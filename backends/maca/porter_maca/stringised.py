@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from porter.source.lexer import TokenKind, inside_directive, tokens
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.declared import declared
 from porter_maca.pasted import expanded, without_includes
 

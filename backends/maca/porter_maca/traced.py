@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from porter.source.edit import Edit, apply_edits
-from porter.source.text import Source, Span
+from porter.source_text import Source, Span
 
 
 @dataclass(frozen=True, slots=True)

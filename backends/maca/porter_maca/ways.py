@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.evolve.ways import Way, Ways, in_sequence, launching
+from porter.evolve.proposing.ways import Way, Ways, in_sequence, launching
 from porter.source.program import Program
 from porter.syntax.expression_nodes import Call, Lambda, Launch, Name
 from porter.syntax.nodes import Block, For, ForEach, If, Return, Switch, Throw, While

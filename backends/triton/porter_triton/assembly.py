@@ -14,7 +14,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import KernelParam, mangle_type
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.launch_plan.steps import Argument, ElementType, KernelName, Launch, Scalar, TensorView
 from porter.launch_plan.views import item_bytes
 from porter.worker.torch_types import TORCH_TYPES

@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
-from porter.findings import CatalogueEntry, Finding
+from porter.diagnostics.findings import CatalogueEntry, Finding
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.targets import BACKEND, targets
 
 if TYPE_CHECKING:
-    from porter.contract.contract import Contract, Workload
-    from porter.evaluate.bench import Bench
-    from porter.evaluate.ported import Ported
-    from porter.evaluate.side import Side
+    from porter.contract.model.contract import Contract, Workload
+    from porter.evaluate.judge.ported import Ported
+    from porter.evaluate.problem.bench import Bench
     from porter.evolve.axis import Axis
     from porter.evolve.candidate import Value
-    from porter.evolve.cost import Cost
-    from porter.evolve.rewrite import Rewritten
+    from porter.evolve.proposing.rewrite import Rewritten
+    from porter.evolve.scoring.cost import Cost
     from porter.evolve.space import Knob
+    from porter.execution.job import Construction
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.simt.job import Construction
+    from porter.translation_unit import Side
     from porter.worker.kinds import WorkerKind
 
 # The driver's interface to its devices; torch would say the same after seconds of importing.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from porter.contract.contract import LaunchShape
-from porter.contract.records import symbol
+from porter.contract.analysis.records import symbol
+from porter.contract.model.contract import LaunchShape
 from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 from porter_triton.launching import Given, LaunchText, call, number
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from porter.execution.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.launch_plan.admission import Admission
 from porter.launch_plan.normal import numbers_of
 from porter.launch_plan.steps import Fill, Input, Launch, LaunchPlan, Move, Scalar, TensorView
 from porter.launch_plan.views import extent_bytes, written
 from porter.simt.grids import Grids, fewest_that_shrink
-from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter_triton.differences import is_other_everywhere, same
 from porter_triton.kernel_rules import constants_of
 from porter_triton.records import CompileTime, KernelText

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from porter.evaluate.ported import Signature
+from porter.evaluate.judge.ported import Signature
 from porter.python_tree import module_tree
 
 

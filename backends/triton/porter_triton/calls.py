@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from porter.evaluate.telling_sizes import Named
+from porter.evaluate.judge.telling_sizes import Named
+from porter.execution.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.launch_plan.normal import nudged, same_work, work_of
 from porter.launch_plan.steps import Compute, Constant, LaunchPlan, Move, TensorView
-from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.simt.layouts import offset_of, strides_of
 from porter.simt.protocol import coverage_of
 from porter_triton.call_history import CallHistory

@@ -17,7 +17,7 @@ import torch
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Number, Step, TensorView
 from porter.native.requests import PlanEntry

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.backend import Port, Target
+from porter.diagnostics.findings import Finding
 from porter.errors import MachineError
-from porter.findings import Finding
+from porter.execution.job import FaultKind, Limits
 from porter.python_tree import module_tree
-from porter.simt.job import FaultKind, Limits
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
 from porter_triton.catalogue import finding

@@ -12,17 +12,17 @@ from math import prod
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract, Workload
+from porter.contract.model.contract import Contract, Workload
 from porter.errors import MachineError
-from porter.evaluate.bench import Bench
-from porter.evaluate.calling import Called
-from porter.evaluate.empty_job import job_of
-from porter.evaluate.judge import Candidate
-from porter.evaluate.side import Side
+from porter.evaluate.judge.calling import Called
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.problem.bench import Bench
+from porter.evaluate.timing.empty_job import job_of
+from porter.execution.job import Construction, Job, Limits, Run
 from porter.launch_plan.steps import Allocate, Compute, Constant, Input, LaunchPlan, TensorView
 from porter.launch_plan.steps import Launch as PlannedLaunch
 from porter.launch_plan.views import extent_bytes, item_bytes, used, views_of
-from porter.simt.job import Construction, Job, Limits, Run
+from porter.translation_unit import Side
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
 from porter_triton.proof import InterpretedPort, Module, devices_of

@@ -21,7 +21,7 @@ from triton.runtime.cache import triton_key
 from triton.runtime.jit import get_jit_fn_file_line
 
 from porter.errors import exhaustion
-from porter.worker.confine import confine
+from porter.sandbox.confine import confine
 from porter.worker.frames import MACHINE, read_frame, write_frame
 from porter_triton.assembly import assembled
 from porter_triton.kernel_functions import KernelFunctions

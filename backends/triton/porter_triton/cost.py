@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract, Workload
+from porter.contract.model.contract import Contract, Workload
 from porter.cost_model.estimate import estimate
 from porter.cost_model.program import Program
 from porter.cost_model.words import launch_in_words
-from porter.evaluate.bench import Bench
-from porter.evaluate.side import Side
-from porter.evolve.cost import Cost
-from porter.simt.job import Construction
+from porter.evaluate.problem.bench import Bench
+from porter.evolve.scoring.cost import Cost
+from porter.execution.job import Construction
+from porter.translation_unit import Side
 from porter_triton.compiled_plan import Compiled, CompiledLaunch, CompiledPlan, compiled_plan
 from porter_triton.model.lanes import WARP_SIZE
 from porter_triton.model.ptx import parse

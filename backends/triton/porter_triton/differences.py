@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from porter.contract.dtype import decode
-from porter.simt.job import Run, TensorValue
+from porter.contract.model.dtype import decode
+from porter.execution.job import Run, TensorValue
 
 
 def same(one: TensorValue, other: TensorValue) -> bool:

@@ -12,7 +12,7 @@ import black
 from black.parsing import InvalidInput
 
 from porter import __version__
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.layout import WIDTH
 
 _MODULE = re.compile(r"\W")

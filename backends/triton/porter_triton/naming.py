@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.model.contract import Entry, EntryKind
 from porter.source.qualified import unqualified
 
 _RESERVED = frozenset((*keyword.kwlist, *dir(builtins), "math", "tl", "torch", "triton"))

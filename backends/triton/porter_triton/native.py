@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract
-from porter.contract.dtype import DType, decode
-from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Fidelity
-from porter.evaluate.side import Side
+from porter.contract.model.contract import Contract
+from porter.contract.model.dtype import DType, decode
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.model.outcome import Fidelity
+from porter.execution.job import Job, Run
 from porter.launch_plan.steps import Number, Read, Return, Step
 from porter.native.original import host_positions
 from porter.native.place import Place
 from porter.native.requests import PlanEntry
 from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
-from porter.simt.job import Job, Run
+from porter.translation_unit import Side
 from porter_triton.calls import Calls
 from porter_triton.planned_calls import Function
 from porter_triton.proof import InterpretedPort, Module, devices_of

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.launch_plan.admission import Admission
 from porter.launch_plan.library_work import PlanRefusedError
 from porter.launch_plan.steps import LaunchPlan, Number, Read, Return, Step
 from porter.measure.deadline import OutOfTime
-from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.simt.layouts import room_bytes
 from porter.simt.protocol import coverage_of
 from porter.worker.child import Death

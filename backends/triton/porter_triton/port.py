@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Contract, Entry, EntryKind
-from porter.contract.draft import draft, draft_each
-from porter.contract.entries import reach
-from porter.contract.overloads import meant
-from porter.contract.usage import Usage
-from porter.findings import Finding
+from porter.contract.analysis.overloads import meant
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.draft import draft, draft_each
+from porter.contract.infer.entries import reach
+from porter.contract.model.contract import Contract, Entry, EntryKind
+from porter.diagnostics.findings import Finding
 from porter.ir.simt.builder.kernel import parameter_sources
 from porter.source.program import Function, Program
 from porter.source.qualified import unqualified
-from porter.source.text import Source, Span
+from porter.source_text import Source, Span
 from porter.syntax.read import read_unit
 from porter_triton.bare import bare_launcher, block_of
 from porter_triton.catalogue import finding

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.execution.job import FaultKind, Job, Limits, Run
 from porter.launch_plan.steps import Number
 from porter.launch_plan.wire import WireError, decode
-from porter.simt.job import FaultKind, Job, Limits, Run
 from porter.worker.child import Child, Death
 from porter.worker.nursery import begin
 from porter.worker.run import run_of

@@ -11,17 +11,17 @@ from functools import cached_property
 from pathlib import Path
 
 from porter.backend import Port, PortedFile, Target
-from porter.contract.contract import Contract, Entry, EntryKind
-from porter.contract.dtype import DType
-from porter.contract.number_lists import places
-from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
-from porter.evaluate.ported import Candidates, Signature
-from porter.evaluate.side import Side
-from porter.evaluate.telling_sizes import Named
-from porter.simt.job import Job, Limits, Run
+from porter.contract.infer.number_lists import places
+from porter.contract.model.contract import Contract, Entry, EntryKind
+from porter.contract.model.dtype import DType
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.ported import Candidates, Signature
+from porter.evaluate.judge.telling_sizes import Named
+from porter.evaluate.model.outcome import Fidelity, NotBuilt, NotVerified
+from porter.execution.job import Job, Limits, Run
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import Side
 from porter_triton.callables import functions_of
 from porter_triton.calls import Calls
 from porter_triton.compile import refused

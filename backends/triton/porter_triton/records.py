@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from porter.branch_coverage import Side
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Construction
 from porter.launch_plan.steps import ElementType, KernelName, Number, Scalar, Step
-from porter.simt.job import Construction
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Schedule, TensorValue
 from porter.launch_plan.steps import Launch, Step
-from porter.simt.job import Schedule, TensorValue
 from porter_triton.records import KernelText
 
 # Of a buffer: an address tells its number, and is aligned as a device's allocations are.

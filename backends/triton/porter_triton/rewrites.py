@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from porter.backend import PortedFile
 from porter.evolve.candidate import File
-from porter.evolve.rewrite import Rewritten
+from porter.evolve.proposing.rewrite import Rewritten
 from porter.source.edit import Edit, apply_edits
 from porter_triton.kept import kept_rows
 from porter_triton.schedules.text import ModuleText, last_name

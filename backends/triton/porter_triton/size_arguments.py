@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from porter.simt.job import Job, ScalarValue, TensorValue
+from porter.execution.job import Job, ScalarValue, TensorValue
 
 _ENOUGH = 3  # different values: a number that follows a size so often does so by no chance
 

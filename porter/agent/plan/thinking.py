@@ -15,7 +15,7 @@ from porter.agent.prompt import Material, corrected, fitting, told_score
 from porter.agent.question import Answer
 from porter.agent.task import Task
 from porter.agent.writer import Draft, Panel, Writer, over_of, remark
-from porter.evaluate.outcome import Verified
+from porter.evaluate.model.outcome import Verified
 from porter.evolve.candidate import Candidate, Origin
 from porter.evolve.proposer import Exchange, Member, Request
 from porter.evolve.scored import Scored

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import sqrt
 
-from porter.evaluate.outcome import Verified
+from porter.evaluate.model.outcome import Verified
 from porter.evolve.candidate import File, Value
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Score

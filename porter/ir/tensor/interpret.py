@@ -17,7 +17,7 @@ from math import prod
 
 import torch
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.arithmetic import apply
 from porter.ir.tensor.coordinates import Axis, Coordinates, Scope
 from porter.ir.tensor.expressions import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from porter.contract.expressions import names_in
+from porter.contract.model.expressions import names_in
 from porter.ir.tensor.expressions import (
     ArgReduce,
     Expression,

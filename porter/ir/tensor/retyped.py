@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import ArgReduce, Expression, Gathered, Number, Pointwise, Position, Read, Reduce
 from porter.ir.tensor.program import TensorProgram
 

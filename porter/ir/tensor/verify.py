@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from porter.contract.expressions import names_in
+from porter.contract.model.expressions import names_in
 from porter.ir.tensor.expressions import (
     ArgReduce,
     Combine,

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from porter.execution.job import Limits
 from porter.learn.curation.guessing import first_call
 from porter.learn.curation.question import Answer, Ask, Question, answer_of, encoded
 from porter.learn.curation.records import Call, Reached, ReadClass, Report, Signature, Trial
 from porter.learn.curation.repairing import alternatives, repairs
 from porter.learn.curation.scaling import scaled
-from porter.simt.job import Limits
 from porter.worker.child import Child, Death
 
 _WORKER = "porter.learn.curation.worker"

@@ -27,7 +27,7 @@ from porter.learn.curation.records import (
 )
 from porter.learn.curation.tracing import Tracing
 from porter.oracle.python_module import moved, parameters_of
-from porter.worker.confine import confine, python_and_system
+from porter.sandbox.confine import confine, python_and_system
 from porter.worker.environment import AMONG_OTHERS
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.load import load

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Expression
 from porter.lift.exported.indices import Coordinates, Index, affine_of, flat
 from porter.lift.nodes import NotLiftedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Expression
 from porter.lift.exported.arrays import Array
 from porter.lift.exported.graph import Argument, Items, Node, Reference, Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Expression
 from porter.lift.exported.arrays import Array, Indices, broadcast, broadcast_at
 from porter.lift.exported.calls import Call, Results

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from porter.contract.contract import Contract
-from porter.contract.expressions import evaluate
+from porter.contract.model.contract import Contract
+from porter.contract.model.expressions import evaluate
 from porter.ir.tensor.notation import quantity_text
 from porter.ir.tensor.places import used_names
 from porter.ir.tensor.program import Input, Output, TensorProgram

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Expression, Gathered, Position
 from porter.lift.exported.arrays import Array, Axis, Indices, broadcast_at, plain_axes, refactored, viewed
 from porter.lift.exported.calls import Call, Results, constant_array

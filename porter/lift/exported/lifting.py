@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.contract.contract import TensorArg
+from porter.contract.model.contract import TensorArg
 from porter.ir.tensor.expressions import Expression, Read
 from porter.lift.exported.arrays import Array, Indices, plain_axes
 from porter.lift.exported.calls import Call, Results, dtype_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf, prod
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import ArgReduce, Combine, Expression, Position, Range, Reduce
 from porter.ir.tensor.quantities import Affine
 from porter.lift.exported.arrays import Array, Axis, Indices, refactored

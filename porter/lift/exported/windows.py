@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Combine, Expression, Extent, Range, Reduce, Window
 from porter.ir.tensor.quantities import Affine, Quantity
 from porter.lift.exported.arrays import Array, Indices, plain_axes, refactored

@@ -14,10 +14,10 @@ from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.events import Asked, Proposed, Told
 from porter.evolve.features import AXES
-from porter.evolve.loop import evaluate_all
 from porter.evolve.replay import replayed, searching
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.settings import Settings
+from porter.search.loop import evaluate_all
 from tests.pure.agent.world import PORT, agent_of, reply, status, task
 
 SEED = Candidate((File("port.py", PORT),), Origin("seed"))

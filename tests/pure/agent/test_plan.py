@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porter.agent.build import rule_plan
 from porter.agent.plan import document
 from porter.agent.plan.rules import RulePlanner, rules
 from porter.agent.plan.world import Attempt, Intent, Program, State, World, program_of
@@ -19,6 +18,7 @@ from porter.evolve.features import AXES
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.space import AS_IS, Knob, Space
+from porter.search.agents import rule_plan
 from tests.pure.agent.world import member, request
 
 KNOBS = (

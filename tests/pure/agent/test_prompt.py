@@ -11,11 +11,11 @@ from porter.agent.model import UnansweredError
 from porter.agent.prompt import Material, fenced, size, written
 from porter.agent.question import estimated_tokens
 from porter.agent.task import task as task_of
+from porter.diagnostics.findings import Finding, Severity
 from porter.evolve.candidate import File
-from porter.evolve.subject import HeldTo
-from porter.findings import Finding, Severity
+from porter.evolve.scoring.subject import HeldTo
 from porter.registry import loadable_backends
-from porter.source.text import Source, Span
+from porter.source_text import Source, Span
 from tests.pure.agent.world import CUDA, member, task
 
 LONG = "x = 1  # a line that takes room\n" * 60

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from porter.agent.build import rule_plan
 from porter.agent.plan import document
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
@@ -15,6 +14,7 @@ from porter.evolve.replay import replayed, searching
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.settings import Settings
 from porter.evolve.space import Knob, Space
+from porter.search.agents import rule_plan
 from tests.pure.agent.world import PORT, agent_of, cut_body, reply, status, task
 
 SEED = Candidate((File("port.py", PORT),), Origin("seed"))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
-from porter.agent.build import open_agent
 from porter.agent.ledger import Budget
 from porter.agent.options import ModelOptions, Models
 from porter.agent.patience import Backoff
@@ -15,6 +14,7 @@ from porter.agent.task import Task
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.proposer import Member, Request
 from porter.evolve.scored import Measure, Score, Scored
+from porter.search.agents import open_agent
 from porter_triton.targets import targets
 
 KEY = Secret("sk-not-for-anyone-to-read")

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from porter.contract.toml import loads
+from porter.contract.model.toml import loads
 from porter.testing.backend_contract import REDUCTION
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from porter.backend import PortedFile
 from porter.errors import InputError, MachineError
-from porter.evaluate.outcome import Wrong
-from porter.source.text import Source
+from porter.evaluate.model.outcome import Wrong
+from porter.source_text import Source
 
 pytestmark = pytest.mark.usefixtures("asked")
 

@@ -8,7 +8,7 @@ import pytest
 from porter.cli.options import parse_sizes
 from porter.cli.sources import NamedSource, named_sources
 from porter.errors import InputError, UsageError
-from porter.report.outputs import write_outputs
+from porter.report.migration.outputs import write_outputs
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def test_help_imports_nothing_heavy(arguments):
 
 def test_what_migrates_runs_pytorch_in_children_alone():
     modules = "porter.cli.attempt, porter.cli.verify, porter.cli.suite, porter_triton.backend, porter_maca.backend, "
-    modules += "porter.evolve.by_model, porter.evolve.finish"
+    modules += "porter.search.by_model, porter.search.finish"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

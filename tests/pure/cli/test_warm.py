@@ -7,7 +7,9 @@ from porter_maca.dialect import MACA
 
 def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, tmp_path):
     prepared = []
-    monkeypatch.setattr("porter.evaluate.warm.prepare", lambda request, cache: prepared.append((request, cache)))
+    monkeypatch.setattr(
+        "porter.evaluate.problem.warm.prepare", lambda request, cache: prepared.append((request, cache))
+    )
     assert porter("doctor", "--warm", "--json").code == 0
     assert {cache for _, cache in prepared} == {tmp_path / "cache"}
     kinds = [(uses_torch(r), r.dialect, r.warp_size, r.double_precision) for r, _ in prepared]
@@ -25,5 +27,5 @@ def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, 
 
 
 def test_doctor_builds_nothing_unless_asked(porter, monkeypatch):
-    monkeypatch.setattr("porter.evaluate.warm.prepare", lambda *_: 1 / 0)
+    monkeypatch.setattr("porter.evaluate.problem.warm.prepare", lambda *_: 1 / 0)
     assert porter("doctor").code == 0

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from porter.contract.compare import DEFAULT_TOLERANCE
-from porter.contract.contract import (
+from porter.comparison.compare import DEFAULT_TOLERANCE
+from porter.contract.model.contract import (
     Argument,
     Contract,
     Entry,
@@ -17,7 +17,7 @@ from porter.contract.contract import (
     Values,
     Workload,
 )
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 
 
 def _tensor(name: str, *shape: str, role: Role = Role.IN, dtype: DType = DType.FLOAT32, **more: object) -> TensorArg:

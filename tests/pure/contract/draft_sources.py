@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from porter.contract.draft import draft
-from porter.contract.toml import dumps, loads
+from porter.contract.infer.draft import draft
+from porter.contract.model.toml import dumps, loads
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def drafted(text, **options):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.asked import check_sizes
-from porter.contract.draft import draft
+from porter.contract.infer.draft import draft
+from porter.contract.model.asked import check_sizes
 from porter.errors import UsageError
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 PROGRAM = """
 __global__ void scale(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }

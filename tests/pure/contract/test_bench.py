@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from porter.contract.bench import (
+from porter.contract.model.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Workload
+from porter.contract.model.dtype import DType
+from porter.contract.workload.bench import (
     MOST_BYTES,
     bench_workload,
     footprint,
@@ -15,9 +17,7 @@ from porter.contract.bench import (
     timed_workloads,
     used_bytes,
 )
-from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Workload
-from porter.contract.dtype import DType
-from porter.contract.materialise import materialise
+from porter.contract.workload.materialise import materialise
 
 
 @pytest.fixture

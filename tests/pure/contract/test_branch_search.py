@@ -3,8 +3,7 @@
 import pytest
 
 from porter.branch_coverage import LAUNCHED, BranchCoverage, Side
-from porter.contract.branch_search import branch_workloads, other_numbers
-from porter.contract.contract import (
+from porter.contract.model.contract import (
     Contract,
     Distribution,
     Entry,
@@ -15,8 +14,9 @@ from porter.contract.contract import (
     Values,
     Workload,
 )
-from porter.contract.dtype import DType
-from porter.simt.job import LaunchRecord, Run
+from porter.contract.model.dtype import DType
+from porter.contract.probe.branch_search import branch_workloads, other_numbers
+from porter.execution.job import LaunchRecord, Run
 
 IDS = TensorArg("ids", Role.IN, DType.INT64, ("count",), Values.INDEX, bound="rows")
 TABLE = TensorArg("table", Role.IN, DType.FLOAT32, ("rows", "columns"))

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from porter.contract.compare import DEFAULT_TOLERANCE, compare
-from porter.contract.contract import Tolerance
-from porter.contract.dtype import DType, encode
-from porter.simt.job import TensorValue
+from porter.comparison.compare import DEFAULT_TOLERANCE, compare
+from porter.contract.model.contract import Tolerance
+from porter.contract.model.dtype import DType, encode
+from porter.execution.job import TensorValue
 
 EXACT = Tolerance(0.0, 0.0)
 FLOATS = [d for d in DType if d.is_float and d.bytes > 1]  # of eight bits, half is two units in the last place

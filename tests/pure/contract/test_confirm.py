@@ -6,16 +6,16 @@ from math import prod
 import numpy as np
 import pytest
 
-from porter.contract.confirm import confirm
-from porter.contract.contract import EntryKind, Role, ScalarArg, Values, Workload
-from porter.contract.dtype import DType
-from porter.contract.probed import Probed
-from porter.contract.probing import EVEN, probe_sizes
-from porter.contract.questions import bound_question, extent_question
-from porter.contract.regular import with_size
-from porter.contract.trials import Trials
+from porter.contract.model.contract import EntryKind, Role, ScalarArg, Values, Workload
+from porter.contract.model.dtype import DType
+from porter.contract.model.questions import bound_question, extent_question
+from porter.contract.model.resized import with_size
+from porter.contract.probe.confirm import confirm
+from porter.contract.probe.probed import Probed
+from porter.contract.probe.trials import Trials
+from porter.contract.workload.probing import EVEN, probe_sizes
+from porter.execution.job import Fault, FaultKind, Job, Run, ScalarValue, TensorValue, Touched
 from porter.oracle.jobs import job
-from porter.simt.job import Fault, FaultKind, Job, Run, ScalarValue, TensorValue, Touched
 
 
 def run_of(touched=(), faults=(), finished=True) -> Run:

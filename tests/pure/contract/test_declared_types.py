@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg
-from porter.contract.draft import draft
-from porter.contract.dtype import DType
-from porter.contract.questions import open_questions
-from porter.contract.usage import Usage
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import ScalarArg
+from porter.contract.model.dtype import DType
+from porter.contract.model.questions import open_questions
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 DECLARED = """
 #include "types.h"

@@ -5,11 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Layout, Role, TensorArg, Values, Workload
-from porter.contract.distributions import OF_INDICES
-from porter.contract.dtype import DType, decode
-from porter.contract.materialise import materialise
-from porter.contract.toml import dumps, loads
+from porter.contract.model.contract import (
+    Contract,
+    Distribution,
+    Entry,
+    EntryKind,
+    Layout,
+    Role,
+    TensorArg,
+    Values,
+    Workload,
+)
+from porter.contract.model.dtype import DType, decode
+from porter.contract.model.toml import dumps, loads
+from porter.contract.workload.distributions import OF_INDICES
+from porter.contract.workload.materialise import materialise
 
 WORKLOAD = Workload("odd", {"rows": 7, "columns": 37}, 5)
 

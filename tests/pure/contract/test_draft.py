@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import EntryKind, Role, ScalarArg, Values
-from porter.contract.dtype import DType
-from porter.contract.entries import launching
-from porter.contract.questions import unknown_bounds, unknown_values
-from porter.contract.usage import Usage
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.entries import launching
+from porter.contract.model.contract import EntryKind, Role, ScalarArg, Values
+from porter.contract.model.dtype import DType
+from porter.contract.model.questions import unknown_bounds, unknown_values
 from porter.errors import UsageError
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from tests.pure.contract.draft_sources import BARE, LAUNCHER, TORCH, drafted
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import EntryKind, Role, ScalarArg, Values
-from porter.contract.draft import draft
-from porter.contract.dtype import DType
-from porter.contract.questions import few_blocks_question, guessed_launch, unknown_extents
-from porter.contract.toml import dumps, loads
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import EntryKind, Role, ScalarArg, Values
+from porter.contract.model.dtype import DType
+from porter.contract.model.questions import few_blocks_question, guessed_launch, unknown_extents
+from porter.contract.model.toml import dumps, loads
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from tests.pure.contract.draft_sources import BARE, drafted
 
 

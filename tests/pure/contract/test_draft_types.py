@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg, Values
-from porter.contract.draft import draft, draft_each
-from porter.contract.dtype import DType
-from porter.contract.questions import unknown_values
-from porter.contract.usage import Usage
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.draft import draft, draft_each
+from porter.contract.model.contract import ScalarArg, Values
+from porter.contract.model.dtype import DType
+from porter.contract.model.questions import unknown_values
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from tests.pure.contract.draft_sources import TORCH, drafted
 
 

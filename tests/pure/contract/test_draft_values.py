@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Role, ScalarArg, Values
-from porter.contract.draft import draft
-from porter.contract.dtype import DType
-from porter.contract.questions import unknown_bounds, unknown_extents
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Role, ScalarArg, Values
+from porter.contract.model.dtype import DType
+from porter.contract.model.questions import unknown_bounds, unknown_extents
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from tests.pure.contract.draft_sources import BARE, drafted
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
-from porter.contract.drawn import drawn, extended, key_of
-from porter.contract.dtype import DType
-from porter.contract.materialise import materialise
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.model.dtype import DType
+from porter.contract.workload.drawn import drawn, extended, key_of
+from porter.contract.workload.materialise import materialise
 
 MASK = (1 << 64) - 1
 POOL = 65_521

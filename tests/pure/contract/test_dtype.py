@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType, decode, encode
+from porter.contract.model.dtype import DType, decode, encode
 
 CODES = [
     (DType.FLOAT8_E4M3FN, 0x38, 1.0), (DType.FLOAT8_E4M3FN, 0x7E, 448.0), (DType.FLOAT8_E4M3FN, 0x01, 2.0**-9),

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Contract, TensorArg, Values
-from porter.contract.draft import draft
-from porter.contract.equalities import with_compared
-from porter.contract.expressions import evaluate
+from porter.contract.analysis.equalities import with_compared
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Contract, TensorArg, Values
+from porter.contract.model.expressions import evaluate
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 SIZES = {"count": 210, "C": 5, "H": 6, "W": 7}
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.expressions import evaluate, holds, last_factor, names_in, number, render
-from porter.contract.parser import parse
-from porter.contract.syntax import Binary, Cast, Choice, ExpressionError, Name, Node, Number, Unary
+from porter.contract.model.expressions import evaluate, holds, last_factor, names_in, number, render
+from porter.contract.model.parser import parse
+from porter.contract.model.syntax import Binary, Cast, Choice, ExpressionError, Name, Node, Number, Unary
 
 SIZES = {"n": 1003, "m": 7, "H": 64}
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.expressions import evaluate
-from porter.contract.fit import bound_by, fit
-from porter.contract.probing import probe_sizes
+from porter.contract.model.expressions import evaluate
+from porter.contract.probe.fit import bound_by, fit
+from porter.contract.workload.probing import probe_sizes
 
 PROBES = (
     {"B": 3, "T": 5, "C": 37, "n": 523},

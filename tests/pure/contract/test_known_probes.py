@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.confirm import confirm
-from porter.contract.contract import Contract, Role, ScalarArg
-from porter.contract.known_probes import KnownProbes
-from porter.contract.questions import extent_question
-from porter.simt.job import Fault, FaultKind, LaunchRecord, Run, Touched
+from porter.contract.model.contract import Contract, Role, ScalarArg
+from porter.contract.model.questions import extent_question
+from porter.contract.probe.confirm import confirm
+from porter.contract.probe.known_probes import KnownProbes
+from porter.execution.job import Fault, FaultKind, LaunchRecord, Run, Touched
 
 LAUNCHED = (LaunchRecord("k", (1, 1, 1), (32, 1, 1), 0, 3),)
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.draft import draft
-from porter.contract.number_lists import lists, places
-from porter.contract.records import grouped
+from porter.contract.analysis.records import grouped
+from porter.contract.infer.draft import draft
+from porter.contract.infer.number_lists import lists, places
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = """
 #include <vector>

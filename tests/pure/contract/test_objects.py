@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.entries import left_out
-from porter.contract.usage import Usage
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.entries import left_out
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from tests.pure.contract.draft_sources import drafted
 
 LIBRARY = """

@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from porter.contract.contract import Distribution, Role, ScalarArg, Workload
-from porter.contract.dtype import DType
-from porter.contract.other_values import other_values
-from porter.simt.job import LaunchRecord, Run, TensorValue
+from porter.contract.model.contract import Distribution, Role, ScalarArg, Workload
+from porter.contract.model.dtype import DType
+from porter.contract.probe.other_values import other_values
+from porter.execution.job import LaunchRecord, Run, TensorValue
 
 TINY, ODD = 3, 131
 LAUNCHED = (LaunchRecord("k", (1, 1, 1), (32, 1, 1), 0, 3),)

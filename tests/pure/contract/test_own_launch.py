@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.draft import draft_each
-from porter.contract.expressions import evaluate
-from porter.contract.launch import GUESSED_SHARED_BYTES, launch_shape
-from porter.contract.questions import guessed_launch
-from porter.contract.usage import Usage
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.draft import draft_each
+from porter.contract.infer.launch import GUESSED_SHARED_BYTES, launch_shape
+from porter.contract.model.expressions import evaluate
+from porter.contract.model.questions import guessed_launch
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = """
 __global__ void row_sum(const float* x, float* y, int rows, int cols) {

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Contract
-from porter.contract.draft import draft
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Contract
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def drafted(body: str) -> Contract:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Role, ScalarArg, TensorArg
-from porter.contract.draft import draft
-from porter.contract.questions import scalar_question
-from porter.contract.records import grouped
+from porter.contract.analysis.records import grouped
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Role, ScalarArg, TensorArg
+from porter.contract.model.questions import scalar_question
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = """
 __global__ void k(float* y, const float* x, float a, int n) {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
-from porter.contract.dtype import DType
-from porter.contract.materialise import materialise
-from porter.contract.remembered import Remembered
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
+from porter.contract.model.dtype import DType
+from porter.contract.workload.materialise import materialise
+from porter.contract.workload.remembered import Remembered
 
 
 def test_an_input_that_was_changed_is_drawn_as_before():

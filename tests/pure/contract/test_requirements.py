@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.draft import draft
+from porter.contract.infer.draft import draft
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 BARE = """
 __global__ void scale(const float* x, float* y, float factor, int n) {

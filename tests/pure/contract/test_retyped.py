@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.compare import DEFAULT_TOLERANCE
-from porter.contract.confirm import confirm
-from porter.contract.contract import EntryKind, Values
-from porter.contract.dtype import DType
-from porter.contract.questions import extent_question
-from porter.simt.job import Fault, FaultKind, Run, TensorValue, Touched
+from porter.comparison.compare import DEFAULT_TOLERANCE
+from porter.contract.model.contract import EntryKind, Values
+from porter.contract.model.dtype import DType
+from porter.contract.model.questions import extent_question
+from porter.contract.probe.confirm import confirm
+from porter.execution.job import Fault, FaultKind, Run, TensorValue, Touched
 
 TORCH = {DType.FLOAT32: "Float", DType.FLOAT16: "Half", DType.BFLOAT16: "BFloat16", DType.INT32: "Int"}
 

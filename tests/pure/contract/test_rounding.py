@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from porter.contract.compare import compare
-from porter.contract.contract import Tolerance
-from porter.contract.dtype import DType, decode, encode
-from porter.contract.rounding import rounded_otherwise
-from porter.simt.job import TensorValue
+from porter.comparison.compare import compare
+from porter.comparison.rounding import rounded_otherwise
+from porter.contract.model.contract import Tolerance
+from porter.contract.model.dtype import DType, decode, encode
+from porter.execution.job import TensorValue
 
 NARROW = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2)
 CHANCE = np.random.default_rng(7)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg
-from porter.contract.draft import draft
-from porter.contract.enumerations import enumerations
-from porter.contract.selections import Selection, selected, selections, without
-from porter.contract.toml import dumps, loads
+from porter.contract.analysis.enumerations import enumerations
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import ScalarArg
+from porter.contract.model.selections import Selection, selected, selections, without
+from porter.contract.model.toml import dumps, loads
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def drafted(body: str, parameter: str = "int mode", above: str = ""):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.draft import draft
-from porter.contract.toml import dumps, loads
-from porter.contract.workloads import choose_sizes
+from porter.contract.infer.draft import draft
+from porter.contract.model.toml import dumps, loads
+from porter.contract.workload.workloads import choose_sizes
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = """
 __global__ void k(const float* x, float* y, int n, int channels, int groups) {{

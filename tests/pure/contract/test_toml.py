@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.contract import (
+from porter.contract.model.contract import (
     Contract,
     Entry,
     EntryKind,
@@ -20,8 +20,8 @@ from porter.contract.contract import (
     Values,
     Workload,
 )
-from porter.contract.dtype import DType
-from porter.contract.toml import dumps, loads
+from porter.contract.model.dtype import DType
+from porter.contract.model.toml import dumps, loads
 from porter.errors import ContractError
 
 FLOATS = [d for d in DType if d.is_float]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from porter.contract.contract import Role, Values
+from porter.contract.model.contract import Role, Values
 from tests.pure.contract.draft_sources import drafted
 
 KERNEL = """

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg
-from porter.contract.draft import draft
-from porter.contract.probing import PROBE_ELEMENTS, probe_sizes
-from porter.contract.questions import extent_question
-from porter.contract.trials import MOST_ELEMENTS, SOME_ELEMENTS, Trials
-from porter.simt.job import Fault, FaultKind, Run, TensorValue, Touched
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import ScalarArg
+from porter.contract.model.questions import extent_question
+from porter.contract.probe.trials import MOST_ELEMENTS, SOME_ELEMENTS, Trials
+from porter.contract.workload.probing import PROBE_ELEMENTS, probe_sizes
+from porter.execution.job import Fault, FaultKind, Run, TensorValue, Touched
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = """
 __global__ void k(const float* x, float* y, int n, int m) {

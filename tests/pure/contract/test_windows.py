@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg
-from porter.contract.draft import draft
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import ScalarArg
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = """
 __global__ void pool(const float* x, float* y, int H, int O, int a, int b, int c, int total) {

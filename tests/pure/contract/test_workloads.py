@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 import pytest
 
-from porter.contract.contract import Role, Values, Workload
-from porter.contract.dtype import DType, decode
-from porter.contract.materialise import materialise
-from porter.contract.probing import probe_sizes
-from porter.contract.validate import check
-from porter.contract.workloads import (
+from porter.contract.model.contract import Role, Values, Workload
+from porter.contract.model.dtype import DType, decode
+from porter.contract.model.validate import check
+from porter.contract.workload.materialise import materialise
+from porter.contract.workload.probing import probe_sizes
+from porter.contract.workload.workloads import (
     MAX_ELEMENTS,
     MAX_THREADS,
     choose_sizes,
@@ -21,7 +21,7 @@ from porter.contract.workloads import (
     large_workloads,
     with_workloads,
 )
-from porter.simt.job import ScalarValue, TensorValue
+from porter.execution.job import ScalarValue, TensorValue
 
 
 @pytest.mark.parametrize(

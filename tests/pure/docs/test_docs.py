@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.catalogue import full_catalogue
 from porter.cli.main import main
-from porter.contract.toml import loads
-from porter.evolve.evaluation_schema import schema
-from porter.report.catalogue import reference_page
-from porter.report.document import encode_json
-from porter.report.migration_document import migration_document
+from porter.contract.model.toml import loads
+from porter.evolve.scoring.evaluation_schema import schema
+from porter.report.findings.catalogue import reference_page
+from porter.report.findings.full_catalogue import full_catalogue
+from porter.report.migration.document import migration_document
+from porter.writing.document import encode_json
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])

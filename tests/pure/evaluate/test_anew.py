@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from porter.evaluate.anew import sets_to_look_at, works_less
+from porter.evaluate.timing.anew import sets_to_look_at, works_less
+from porter.execution.job import Job, Run
 from porter.native.session import Prepared, Replayed
-from porter.simt.job import Job, Run
 
 RUN = Run(True, 0, (), (), (), (), (), (), "", "", 0.0)
 ARM = Prepared(0, "", 32, 192, ("kernel",), (), "")  # its sets are in the cache

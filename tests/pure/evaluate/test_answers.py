@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
-from porter.contract.dtype import DType, encode
-from porter.evaluate.answers import differs
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
+from porter.contract.model.dtype import DType, encode
+from porter.evaluate.timing.answers import differs
+from porter.execution.job import Run, TensorValue
 from porter.oracle.outputs import outputs
 from porter.oracle.reference import Expected
-from porter.simt.job import Run, TensorValue
 
 COUNT = 100_000
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA
-from porter.evaluate import bench
-from porter.simt.job import BuildRequest, Callee, Executable, Job
+from porter.evaluate.problem import bench
+from porter.execution.job import BuildRequest, Callee, Executable, Job
 from porter.simt.run import not_started
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 @pytest.fixture

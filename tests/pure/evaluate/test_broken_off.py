@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from porter.evaluate.outcome import NotVerified
-from porter.evaluate.prove import Prover
+from porter.evaluate.judge.prove import Prover
+from porter.evaluate.model.outcome import NotVerified
 from porter.measure.deadline import Deadline
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.calling import Called
-from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import NotBuilt
-from porter.evaluate.ported import Signature
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Workload
+from porter.contract.model.dtype import DType
+from porter.evaluate.judge.calling import Called
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.ported import Signature
+from porter.evaluate.model.outcome import NotBuilt
+from porter.execution.job import FaultKind, Run, ScalarValue, TensorValue
 from porter.oracle.jobs import job
-from porter.simt.job import FaultKind, Run, ScalarValue, TensorValue
 from porter_triton.callables import functions_of
 
 X, Y = TensorArg("x", Role.IN, DType.FLOAT32, ("n",)), TensorArg("y", Role.OUT, DType.FLOAT32, ("n",))

@@ -1,11 +1,11 @@
 """What a verdict says of launches that only calls at sizes for a device have."""
 
-from porter.evaluate.device_sizes import DeviceSizes
-from porter.evaluate.judge import Candidate
-from porter.evaluate.judging import Judging
-from porter.evaluate.outcome import Verified
-from porter.evaluate.rehearsal import Rehearsal
-from porter.simt.job import Fault, FaultKind, Job, Run
+from porter.evaluate.judge.device_sizes import DeviceSizes
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.rehearsal import Rehearsal
+from porter.evaluate.model.outcome import Verified
+from porter.evaluate.reference.judging import Judging
+from porter.execution.job import Fault, FaultKind, Job, Run
 
 
 def launched(block: int) -> Fault:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from porter.catalogue import core_catalogue
-from porter.contract.contract import Values
-from porter.contract.draft import draft
-from porter.contract.questions import extent_question
-from porter.evaluate.doubt import misled, misvalued, still_open, unsound
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Values
+from porter.contract.model.questions import extent_question
+from porter.diagnostics.catalogue import core_catalogue
+from porter.evaluate.reference.doubt import misled, misvalued, still_open, unsound
 from porter.oracle.reference import Reference
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 TEXT = """
 __global__ void k(int n, float* x) { if (threadIdx.x < n) x[threadIdx.x] = 1; }

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.drawn_numbers import drawn_numbers, may_be_unmeant
-from porter.evaluate.judging import Judging
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Workload
+from porter.contract.model.dtype import DType
+from porter.evaluate.reference.drawn_numbers import drawn_numbers, may_be_unmeant
+from porter.evaluate.reference.judging import Judging
 
 X = TensorArg("x", Role.INOUT, DType.FLOAT32, ("n",))
 TINY = Workload("tiny", {"n": 3}, 1)

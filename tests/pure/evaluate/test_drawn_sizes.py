@@ -2,10 +2,10 @@
 
 from math import prod
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
-from porter.contract.dtype import DType
-from porter.contract.workloads import with_workloads
-from porter.evaluate.judging import Judging
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg
+from porter.contract.model.dtype import DType
+from porter.contract.workload.workloads import with_workloads
+from porter.evaluate.reference.judging import Judging
 
 
 def contract(*shapes, conditions=()):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from porter.evaluate.elsewhere import defined_elsewhere
+from porter.evaluate.problem.elsewhere import defined_elsewhere
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 HEADER = "namespace lib { int blocks_of(int n); }\nvoid check(int code);\nint answer();\n"
 SOURCE = '#include "sizes.h"\nvoid f(int n) { k<<<lib::blocks_of(n), 64>>>(n); check(0); }\n'

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.contract import EntryKind
-from porter.contract.dtype import DType
-from porter.evaluate.following import instead_of, lesser, seconds_beside, without_formula
-from porter.evaluate.outcome import Checked, NotVerified, Refused, Verified, Wrong
+from porter.contract.model.contract import EntryKind
+from porter.contract.model.dtype import DType
+from porter.evaluate.formula.following import instead_of, lesser, seconds_beside, without_formula
+from porter.evaluate.model.outcome import Checked, NotVerified, Refused, Verified, Wrong
 
 
 def verified(*workloads):

@@ -6,14 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType, decode, encode
-from porter.evaluate.judge import Candidate, judge
-from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Refused, Verified, Wrong
+from porter.contract.model.contract import (
+    Contract,
+    Distribution,
+    Entry,
+    EntryKind,
+    Role,
+    TensorArg,
+    Tolerance,
+    Workload,
+)
+from porter.contract.model.dtype import DType, decode, encode
+from porter.evaluate.judge.judge import Candidate, judge
+from porter.evaluate.model.outcome import Crashed, NotBuilt, NotVerified, Refused, Verified, Wrong
+from porter.execution.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.oracle.reference import Expected, examine
-from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 PROGRAM = parse(Source(Path("k.cu"), "__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
 CONTRACT = Contract(

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Values, Workload
-from porter.contract.dtype import DType, encode
-from porter.evaluate.judging import Judging, decides, faults_decide
+from porter.contract.model.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.model.dtype import DType, encode
+from porter.evaluate.reference.judging import Judging, decides, faults_decide
+from porter.execution.job import TensorValue
 from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected
-from porter.simt.job import TensorValue
 
 X = TensorArg("x", Role.IN, DType.FLOAT32, ("n",))
 TINY = Workload("tiny", {"n": 5}, 1)

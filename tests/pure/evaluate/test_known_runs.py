@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
-from porter.evaluate.bench import limits
-from porter.evaluate.known_runs import KnownRuns
-from porter.simt.job import (
+from porter.evaluate.problem.bench import limits
+from porter.evaluate.problem.known_runs import KnownRuns
+from porter.execution.job import (
     BuildRequest,
     Callee,
     Executable,
@@ -27,7 +27,7 @@ from porter.simt.job import (
     TensorValue,
 )
 from porter.simt.run import not_started
-from porter.source.text import Source
+from porter.source_text import Source
 
 REQUEST = BuildRequest(Source(Path("k.cu"), ""), (), CUDA, (Callee(Entry(EntryKind.KERNEL, "k")),) * 2, 32)
 KERNEL = Executable("program", "digest", REQUEST, 0)

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.draft import draft
-from porter.contract.usage import Usage
-from porter.evaluate.launched import with_kernels
-from porter.evaluate.migration import EntryOutcome
-from porter.evaluate.outcome import NotVerified, Outcome, Verified
-from porter.evaluate.prove import Proof
-from porter.simt.job import LaunchRecord
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.draft import draft
+from porter.evaluate.judge.launched import with_kernels
+from porter.evaluate.judge.prove import Proof
+from porter.evaluate.model.migration import EntryOutcome
+from porter.evaluate.model.outcome import NotVerified, Outcome, Verified
+from porter.execution.job import LaunchRecord
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 TEXT = """
 __global__ void by_name(float* y) { y[0] = 1; }

@@ -1,12 +1,12 @@
 """What is said of an argument names it."""
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
-from porter.contract.dtype import DType
-from porter.evaluate.migration import EntryOutcome
-from porter.evaluate.naming import with_names
-from porter.evaluate.outcome import NotVerified, Verified
-from porter.evaluate.prove import Proof
-from porter.findings import Finding, Severity
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
+from porter.contract.model.dtype import DType
+from porter.diagnostics.findings import Finding, Severity
+from porter.evaluate.judge.naming import with_names
+from porter.evaluate.judge.prove import Proof
+from porter.evaluate.model.migration import EntryOutcome
+from porter.evaluate.model.outcome import NotVerified, Verified
 
 CONTRACT = Contract(
     "f", "other", Entry(EntryKind.POINTER, "f"),

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Question
-from porter.contract.draft import draft
-from porter.evaluate.doubt import not_built
-from porter.simt.job import BuildFailure
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Question
+from porter.evaluate.reference.doubt import not_built
+from porter.execution.job import BuildFailure
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 TEXT = """
 struct S { int n; };

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values
-from porter.contract.dtype import DType
-from porter.contract.workloads import with_workloads
-from porter.evaluate.choices import examined
-from porter.evaluate.judging import Judging
-from porter.evaluate.nulls import passing_null
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg, Values
+from porter.contract.model.dtype import DType
+from porter.contract.workload.workloads import with_workloads
+from porter.evaluate.judge.nulls import passing_null
+from porter.evaluate.reference.choices import examined
+from porter.evaluate.reference.judging import Judging
+from porter.execution.job import LaunchRecord, Run, TensorValue
 from porter.oracle.reference import examine
-from porter.simt.job import LaunchRecord, Run, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 PROGRAM = parse(Source(Path("k.cu"), "__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
 LAUNCH = LaunchRecord("k", (1, 1, 1), (32, 1, 1), 0, 1)

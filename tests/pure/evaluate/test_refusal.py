@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Contract, Entry, EntryKind
-from porter.evaluate.outcome import Refused
-from porter.evaluate.refusal import refusal
-from porter.findings import Finding, Severity
+from porter.contract.model.contract import Contract, Entry, EntryKind
+from porter.diagnostics.findings import Finding, Severity
+from porter.evaluate.judge.refusal import refusal
+from porter.evaluate.model.outcome import Refused
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 SOURCE = Source(
     Path("op.cu"),

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA
-from porter.evaluate.side import original_side, ported_side
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side, ported_side
 from porter_maca import MacaBackend
 
 HEADER = '#define EACH(NAME) extern "C" __global__ void NAME(float* x) { x[threadIdx.x] = 1; }\n'

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.telling_sizes import Named, telling_workloads
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Workload
+from porter.contract.model.dtype import DType
+from porter.evaluate.judge.telling_sizes import Named, telling_workloads
 
 X = TensorArg("x", Role.IN, DType.FLOAT32, ("rows", "columns"))
 TINY = Workload("tiny", {"rows": 3, "columns": 7}, 1)

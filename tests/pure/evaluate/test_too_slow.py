@@ -8,16 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from porter.contract.draft import draft
-from porter.evaluate.answers import NativeAnswers
-from porter.evaluate.outcome import Fidelity
-from porter.evaluate.timing import Stopwatch
+from porter.contract.infer.draft import draft
+from porter.evaluate.model.outcome import Fidelity
+from porter.evaluate.timing.answers import NativeAnswers
+from porter.evaluate.timing.timing import Stopwatch
+from porter.execution.job import Fault, FaultKind, Run, TensorValue
 from porter.native.requests import LibraryEntry, ReferenceEntry
 from porter.native.session import CandidateError
 from porter.native.timed import Timed
-from porter.simt.job import Fault, FaultKind, Run, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 SOURCE = """
 __global__ void copy(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from porter.contract.contract import EntryKind
-from porter.evaluate import turns as module
-from porter.evaluate.turns import Turns
+from porter.contract.model.contract import EntryKind
+from porter.evaluate.model import time_shares as module
+from porter.evaluate.model.time_shares import Turns
 from porter.measure.deadline import Deadline
 
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from porter.backend import Follow
-from porter.contract.contract import Workload
+from porter.contract.model.contract import Workload
 from porter.errors import MachineError
-from porter.evaluate.migration import Followed, MigrateOptions
-from porter.evaluate.outcome import Fidelity
-from porter.evaluate.speed import Measured, NotMeasured
-from porter.evolve import choice
+from porter.evaluate.model.migration import Followed, MigrateOptions
+from porter.evaluate.model.outcome import Fidelity
+from porter.evaluate.model.speed import Measured, NotMeasured
 from porter.evolve.scored import Measure, Score
 from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Stopped
 from porter.measure.timing import Timing
+from porter.search import choice
 
 STATE = DeviceState(1980, 3201, 120.0, 40, (), 0)
 ENVIRONMENT = Environment(

@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 from porter.branch_coverage import BranchCoverage, Side
-from porter.contract.contract import Workload
-from porter.contract.dtype import DType
-from porter.evaluate.outcome import Checked, Crashed, Fidelity, NotBuilt, NotVerified, Refused, Verified, Wrong
-from porter.evaluate.speed import Baseline, Measured
+from porter.contract.model.contract import Workload
+from porter.contract.model.dtype import DType
+from porter.diagnostics.findings import Finding, Severity
+from porter.evaluate.model.outcome import Checked, Crashed, Fidelity, NotBuilt, NotVerified, Refused, Verified, Wrong
+from porter.evaluate.model.speed import Baseline, Measured
 from porter.evolve.candidate import File
-from porter.evolve.cost import Cost
-from porter.evolve.evaluation import Evaluation, EvaluationRequest, Problem, Program, content_of, digest_of
-from porter.evolve.evaluation_schema import schema
 from porter.evolve.scored import Measure, Score
-from porter.findings import Finding, Severity
+from porter.evolve.scoring.cost import Cost
+from porter.evolve.scoring.evaluation import Evaluation, EvaluationRequest, Problem, Program, content_of, digest_of
+from porter.evolve.scoring.evaluation_schema import schema
+from porter.execution.job import Fault, FaultKind
 from porter.launch_plan.wire import WireError, decode, encode_portable
 from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Ratio, Stopped
 from porter.measure.timing import Timing
-from porter.simt.job import Fault, FaultKind
-from porter.source.text import Source, Span
+from porter.source_text import Source, Span
 
 STATE = DeviceState(1980, 2619, 300.0, 45, (), 0)
 ENVIRONMENT = Environment("H100", "GPU-1", "570", "12.8", 132, 50 << 20, 1980, "2.13", "3.6", "", "1", "", STATE, STATE)

@@ -3,20 +3,20 @@
 from pathlib import Path
 
 from porter.backend import Port
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.scheduled import Entry, Formula
-from porter.evaluate.side import original_side
-from porter.evolve.evaluator import LocalEvaluator, Ranked
-from porter.evolve.formula import NAME, FormulaProposer
-from porter.evolve.loop import CandidateJudge
+from porter.evaluate.formula.scheduled import Entry, Formula
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evolve.proposer import Member, Request
+from porter.evolve.proposing.formula import NAME, FormulaProposer
 from porter.evolve.scored import Measure, Score, Scored
-from porter.evolve.subject import Subject
+from porter.evolve.scoring.evaluator import LocalEvaluator, Ranked
+from porter.evolve.scoring.subject import Subject
 from porter.evolve.traits import MECHANISM, traits
 from porter.registry import find_backend
 from porter.schedule.schedule import Algorithm
+from porter.search.loop import CandidateJudge
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 from tests.pure.schedule.programs import ALL
 from tests.toolchain.schedule.test_modules import contract_of
 

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from porter.evolve.candidate import File, Origin
-from porter.evolve.kriging import KrigingProposer
 from porter.evolve.proposer import Member, Request
+from porter.evolve.proposing.kriging import KrigingProposer
 from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.space import AS_IS, Knob, Space
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.evaluate.side import original_side
 from porter.evolve.candidate import File, Origin
-from porter.evolve.ports import space_of_files, space_of_port
+from porter.evolve.proposing.ports import space_of_files, space_of_port
 from porter.evolve.space import AS_IS
 from porter.registry import find_backend
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 TEXT = """\
 #include <cuda_runtime.h>

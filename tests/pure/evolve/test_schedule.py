@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.proposer import Member, Request
-from porter.evolve.schedule import NAME, ScheduleProposer
+from porter.evolve.proposing.schedule import NAME, ScheduleProposer
 from porter.evolve.scored import Scored
 from porter.evolve.space import AS_IS, Knob, Space
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from porter.evolve.sizes import resized, sizes
+from porter.evolve.proposing.sizes import resized, sizes
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.targets import targets
 
 KERNEL = """\

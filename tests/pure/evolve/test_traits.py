@@ -11,7 +11,7 @@ from porter.evolve.candidate import File
 from porter.evolve.scored import Measure, Score
 from porter.evolve.traits import KERNEL_SMITH, MECHANISM, preset_of, traits
 from porter.registry import find_backend
-from porter.source.text import Source
+from porter.source_text import Source
 
 SEED = (File("a.py", "x + " * 50),)
 

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import (
     ArgReduce,
     Combine,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor import interpret as interpreter
 from porter.ir.tensor.expressions import ArgReduce, Combine, Gathered, Number, Position, Range, Window
 from porter.ir.tensor.interpret import interpret

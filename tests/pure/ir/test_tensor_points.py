@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor import interpret as interpreter
 from porter.ir.tensor.expressions import ArgReduce, Combine, Position, Range, Reduce, Window
 from porter.ir.tensor.interpret import interpret

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import ArgReduce, Combine, Gathered, Number, Pointwise, Position, Range
 from porter.ir.tensor.printer import printed
 from porter.ir.tensor.quantities import Affine, Floor, Quantity

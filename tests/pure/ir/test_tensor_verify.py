@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor import verify as verifier
 from porter.ir.tensor.expressions import ArgReduce, Combine, Gathered, Pointwise, Position, Range, Reduce, Window
 from porter.ir.tensor.program import Input

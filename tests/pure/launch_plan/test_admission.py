@@ -5,6 +5,7 @@ from math import prod
 
 import pytest
 
+from porter.execution.job import FaultKind
 from porter.launch_plan.admission import MOST_HANDED_ON, MOST_READ, Admission
 from porter.launch_plan.library_work import PlanRefusedError
 from porter.launch_plan.steps import (
@@ -20,7 +21,6 @@ from porter.launch_plan.steps import (
     Scalar,
     TensorView,
 )
-from porter.simt.job import FaultKind
 
 
 def dense(buffer, *shape, dtype="float32", offset=0):

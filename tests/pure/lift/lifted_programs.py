@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Expression
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.program import Input, Output, TensorProgram

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import prod
 from typing import TypeAlias
 
-from porter.contract.expressions import evaluate
+from porter.contract.model.expressions import evaluate
 from porter.ir.tensor.expressions import Expression
 from porter.lift.affine import Points
 from porter.lift.fit import Fitter

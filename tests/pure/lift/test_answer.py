@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Combine, Number, Read, Reduce
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.verify import verify

@@ -4,8 +4,8 @@
 
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg
+from porter.contract.model.dtype import DType
 from porter.lift.answer import EvaluatedProbe, Values
 from porter.lift.crossing import Geometry, crossing, holds
 from porter.lift.probes import Probe

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.contract import ScalarArg
+from porter.contract.model.contract import ScalarArg
 from porter.lift.enumerations import with_choices
 from tests.pure.lift.test_probes import contract_of
 

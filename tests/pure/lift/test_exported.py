@@ -8,8 +8,8 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F  # noqa: N812 - as everybody calls it
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.printer import printed
 from porter.ir.tensor.verify import verify

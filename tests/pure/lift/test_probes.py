@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import ScalarArg
-from porter.contract.expressions import number
-from porter.contract.reader import load_contracts
-from porter.contract.validate import check, satisfies
+from porter.contract.model.contract import ScalarArg
+from porter.contract.model.expressions import number
+from porter.contract.model.reader import load_contracts
+from porter.contract.model.validate import check, satisfies
 from porter.lift.nodes import NotLiftedError
 from porter.lift.probes import Style, chosen, parameters
 

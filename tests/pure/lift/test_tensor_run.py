@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from porter.contract.contract import ScalarArg, TensorArg
-from porter.contract.dtype import DType
-from porter.contract.selections import chosen
-from porter.evaluate.tensor_run import Case, TensorRun, UnknownSizeError, sizes_of
+from porter.contract.model.contract import ScalarArg, TensorArg
+from porter.contract.model.dtype import DType
+from porter.contract.model.selections import chosen
+from porter.evaluate.formula.tensor_run import Case, TensorRun, UnknownSizeError, sizes_of
+from porter.execution.job import FaultKind, Job, ScalarValue, TensorValue
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.ir.tensor.quantities import Quantity
 from porter.ir.tensor.verify import verify
-from porter.simt.job import FaultKind, Job, ScalarValue, TensorValue
 from tests.pure.ir.tensor_programs import number, op, read, total, upto
 from tests.pure.lift.test_probes import contract_of
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.contract import Role, TensorArg
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Role, TensorArg
+from porter.contract.model.dtype import DType
 from porter.lift.views import views
 from tests.pure.lift.test_probes import contract_of
 

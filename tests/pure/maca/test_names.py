@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from porter.backend import PortedFile
-from porter.findings import Severity
+from porter.diagnostics.findings import Severity
 from porter.rules.original import NO_CODE
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca import MacaBackend
 from porter_maca.api import api_table
 from porter_maca.lint import lint

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from porter.source.edit import Edit, apply_edits
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca import MacaBackend
 from porter_maca.traced import Traced
 

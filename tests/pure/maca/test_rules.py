@@ -6,7 +6,7 @@ import pytest
 
 from porter.rules.original import NO_CODE, OwnCode
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.catalogue import catalogue
 from porter_maca.rules import rules
 

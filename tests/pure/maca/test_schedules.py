@@ -6,7 +6,7 @@ import pytest
 
 from porter.backend import PortedFile
 from porter.evolve.space import AS_IS
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.features import features
 from porter_maca.schedules import knobs, tuned
 from porter_maca.targets import targets

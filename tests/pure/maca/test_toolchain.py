@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca import MacaBackend
 from porter_maca.compile import compile_port
 from porter_maca.toolchain import MacaSdk, errors, extension_command, native_command, run

@@ -7,15 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType
-from porter.contract.toml import loads
+from porter.contract.model.contract import (
+    Contract,
+    Distribution,
+    Entry,
+    EntryKind,
+    Role,
+    TensorArg,
+    Tolerance,
+    Workload,
+)
+from porter.contract.model.dtype import DType
+from porter.contract.model.toml import loads
 from porter.errors import InputError
+from porter.execution.job import ScalarValue, TensorValue
 from porter.oracle.golden import golden_standard, read_golden, write_golden
 from porter.oracle.golden_record import Golden
 from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected, Reference
-from porter.simt.job import ScalarValue, TensorValue
 
 X = TensorArg("x", Role.IN, DType.BFLOAT16, ("n",))
 WORKLOADS = (Workload("tiny", {"n": 3}, 1 << 47), Workload("ties", {"n": 3}, 2, distribution=Distribution.TIES))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import (
+from porter.contract.model.contract import (
     Contract,
     Distribution,
     Entry,
@@ -17,13 +17,13 @@ from porter.contract.contract import (
     Tolerance,
     Workload,
 )
-from porter.contract.dtype import DType
-from porter.evaluate.checking import check
+from porter.contract.model.dtype import DType
+from porter.evaluate.judge.checking import check
+from porter.execution.job import Job, Run, TensorValue
 from porter.oracle.lost import lost_elements, without_lost
 from porter.oracle.reference import examine
-from porter.simt.job import Job, Run, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 PROGRAM = parse(Source(Path("k.cu"), "\n\n__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
 PLAIN = Workload("plain", {"n": 4}, 1)

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract
-from porter.contract.draft import draft
-from porter.contract.dtype import DType
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Contract
+from porter.contract.model.dtype import DType
+from porter.execution.job import Run, TensorValue
 from porter.oracle.outputs import outputs
 from porter.oracle.reference import differences
-from porter.simt.job import Run, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 @pytest.fixture

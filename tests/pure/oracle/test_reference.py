@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType
-from porter.contract.garbage import POISONS
+from porter.comparison.garbage import POISONS
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
+from porter.contract.model.dtype import DType
+from porter.execution.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.oracle.faults import DIVIDED
 from porter.oracle.outputs import Outputs, widest
 from porter.oracle.reference import examine
 from porter.oracle.text_output import compare_text, of_devices, on_any_device
-from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 PROGRAM = parse(Source(Path("k.cu"), "\n\n__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
 CONTRACT = Contract(

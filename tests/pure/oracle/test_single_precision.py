@@ -3,14 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
+from porter.contract.model.dtype import DType
+from porter.execution.job import Job, Run
 from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected, examine
 from porter.oracle.single_precision import as_seen_before, in_single_precision
-from porter.simt.job import Job, Run
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 PROGRAM = parse(Source(Path("k.cu"), "__global__ void k(double* y, int n) { y[0] = 0; }\n"))
 CONTRACT = Contract(

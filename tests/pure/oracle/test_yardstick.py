@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
-from porter.contract.dtype import DType, encode
-from porter.contract.materialise import materialise
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.model.dtype import DType, encode
+from porter.contract.workload.materialise import materialise
+from porter.execution.job import Job, Run, TensorValue
 from porter.oracle.reference import examine
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
-from porter.simt.job import Job, Run, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 PROGRAM = parse(Source(Path("k.cu"), "__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
 NARROW = Contract(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.findings import Finding, Severity
-from porter.report.diagnostic import diagnostic
-from porter.report.view import View
-from porter.source.text import Source
+from porter.diagnostics.findings import Finding, Severity
+from porter.report.findings.diagnostic import diagnostic
+from porter.report.findings.view import View
+from porter.source_text import Source
 
 
 def test_the_caret_stands_under_the_span_and_tabs_stay_tabs(migration):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from porter.report.diff import port_diff
+from porter.report.migration.diff import port_diff
 
 
 def test_a_diff_names_both_files_and_holds_only_what_changed(migration):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.report.document import as_json, encode_json
+from porter.writing.document import as_json, encode_json
 
 
 def test_a_record_is_an_object_of_its_fields_and_a_source_its_path(migration):

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from porter.findings import Effort, Finding, Severity
-from porter.report.finding_list import findings_text
-from porter.report.view import EVERYTHING, View
-from porter.source.text import Source
+from porter.diagnostics.findings import Effort, Finding, Severity
+from porter.report.findings.listing import findings_text
+from porter.report.findings.view import EVERYTHING, View
+from porter.source_text import Source
 
 
 def at(source, line, **changes):

@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from porter.evaluate.outcome import Checked, Crashed, KernelsVerified, NotBuilt, NotVerified, Refused, Verified, Wrong
-from porter.report.document import encode_json
-from porter.report.markdown import migration_markdown
-from porter.report.migration import migration_text
-from porter.report.migration_document import migration_document
-from porter.report.verdict import verdict
-from porter.report.view import Detail, View
+from porter.evaluate.model.outcome import (
+    Checked,
+    Crashed,
+    KernelsVerified,
+    NotBuilt,
+    NotVerified,
+    Refused,
+    Verified,
+    Wrong,
+)
+from porter.report.findings.view import Detail, View
+from porter.report.migration.document import migration_document
+from porter.report.migration.markdown import migration_markdown
+from porter.report.migration.text import migration_text
+from porter.report.migration.verdict import verdict
+from porter.writing.document import encode_json
 
 KEYS = [
     "source",

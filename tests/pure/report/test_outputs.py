@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.toml import loads
+from porter.contract.model.toml import loads
 from porter.errors import InputError
-from porter.report.outputs import output_texts, write_outputs
+from porter.report.migration.outputs import output_texts, write_outputs
 
 
 def tree(folder):

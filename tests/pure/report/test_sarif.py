@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from porter.catalogue import load_catalogue
-from porter.findings import Finding, Severity
-from porter.report.document import encode_json
-from porter.report.sarif import sarif_document
-from porter.source.text import Source
+from porter.diagnostics.catalogue import load_catalogue
+from porter.diagnostics.findings import Finding, Severity
+from porter.report.findings.sarif import sarif_document
+from porter.source_text import Source
+from porter.writing.document import encode_json
 
 CATALOGUE = load_catalogue(
     """

@@ -17,9 +17,9 @@ from porter.evolve.budget import Budget
 from porter.evolve.journal import NAME
 from porter.evolve.replay import searching
 from porter.evolve.scored import Measure
-from porter.report.search_course import following
-from porter.report.search_export import winner_texts
-from porter.report.search_watch import picture
+from porter.report.search.course import following
+from porter.report.search.export import winner_texts
+from porter.report.search.watch import picture
 from tests.pure.report.search_world import (
     ABOUT,
     SEED,

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from porter.evolve.scored import Measure, Score
-from porter.report.search_chart import chart
-from porter.report.search_course import course
-from porter.report.search_map import island_maps
-from porter.report.search_page import search_page
+from porter.report.search.chart import chart
+from porter.report.search.course import course
+from porter.report.search.map import island_maps
+from porter.report.search.page import search_page
 from tests.pure.report.search_world import HINT, STAGES, WARPS, World, place, searched, without_a_score
 
 VOID = {"meta", "br", "line", "path"}

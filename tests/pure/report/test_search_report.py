@@ -15,13 +15,13 @@ from porter.evolve.journal import NAME
 from porter.evolve.payoff import by_rule, rule_of
 from porter.evolve.replay import replayed, searching
 from porter.evolve.scored import Measure
-from porter.report.document import encode_json
-from porter.report.search_course import course
-from porter.report.search_document import search_document
-from porter.report.search_lineage import candidate_diff, lineage
-from porter.report.search_tables import payoff_tables, rule_table
-from porter.report.search_text import search_csv, search_markdown, search_text
-from porter.report.search_words import meaning, visible
+from porter.report.search.course import course
+from porter.report.search.document import search_document
+from porter.report.search.lineage import candidate_diff, lineage
+from porter.report.search.tables import payoff_tables, rule_table
+from porter.report.search.text import search_csv, search_markdown, search_text
+from porter.report.search.words import meaning, visible
+from porter.writing.document import encode_json
 from tests.pure.report.search_world import SEED, World, drive, place, searched, settings, without_a_score
 
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.contract import Workload
-from porter.evaluate.outcome import Fidelity
-from porter.evaluate.speed import Baseline, Measured, NotMeasured, speedup
+from porter.contract.model.contract import Workload
+from porter.evaluate.model.outcome import Fidelity
+from porter.evaluate.model.speed import Baseline, Measured, NotMeasured, speedup
 from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Ratio, Stopped
 from porter.measure.timing import Timing
-from porter.report.document import encode_json
-from porter.report.markdown import migration_markdown
-from porter.report.migration_document import migration_document
-from porter.report.speed import speeds_text
+from porter.report.migration.document import migration_document
+from porter.report.migration.markdown import migration_markdown
+from porter.report.migration.speed import speeds_text
+from porter.writing.document import encode_json
 
 STATE = DeviceState(1980, 3201, 120.0, 40, (), 0)
 ENVIRONMENT = Environment(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import (
     ArgReduce,
     Combine,

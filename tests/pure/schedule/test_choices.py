@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from porter.contract.dtype import DType
-from porter.evaluate.scheduled import Sizes
+from porter.contract.model.dtype import DType
+from porter.evaluate.formula.scheduled import Sizes
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.retyped import retyped
 from porter.ir.tile.expressions import Load, parts

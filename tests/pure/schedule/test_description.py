@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from porter.evaluate.scheduled import Sizes
+from porter.evaluate.formula.scheduled import Sizes
 from porter.schedule.description import NestDescription, described
 from porter.schedule.nests import nests
 from tests.pure.schedule import programs

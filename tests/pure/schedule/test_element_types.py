@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.lift import of_other_precision
-from porter.evaluate.scheduled import Entry as Scheduled
-from porter.evaluate.scheduled import of_other_types, of_types_that_none_has
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg, Workload
+from porter.contract.model.dtype import DType
+from porter.evaluate.formula.lift import of_other_precision
+from porter.evaluate.formula.scheduled import Entry as Scheduled
+from porter.evaluate.formula.scheduled import of_other_types, of_types_that_none_has
 from porter.ir.tensor.expressions import Reduce
 from porter.ir.tensor.places import places
 from porter.ir.tensor.retyped import retyped

@@ -2,7 +2,7 @@
 
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tensor.program import Output, TensorProgram
 from porter.schedule.nests import nests

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.expressions import evaluate
+from porter.contract.model.expressions import evaluate
 from porter.schedule.host_values import host
 from porter.schedule.polynomial import Polynomial
 

@@ -6,7 +6,7 @@ import pytest
 
 from porter.simt.branch_edits import BranchMarks
 from porter.simt.translate import translate
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def marked(text):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.simt.device_variables import with_variables
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def marked(text):

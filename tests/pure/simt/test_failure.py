@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA
+from porter.execution.job import BuildRequest, Callee
 from porter.simt.failure import blamed, build_failure, only_driver_fails
-from porter.simt.job import BuildRequest, Callee
-from porter.source.text import Source
+from porter.source_text import Source
 
 REQUEST = BuildRequest(
     Source(Path("/u/user.cu"), ""),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import ScalarValue, TensorValue
 from porter.simt.grids import Grids, Stop, fewest_that_shrink
-from porter.simt.job import ScalarValue, TensorValue
 
 
 def arguments(rows, columns):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.simt.hand_over import without_bodies
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def planned(*texts):

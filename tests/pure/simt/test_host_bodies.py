@@ -6,7 +6,7 @@ from pathlib import Path
 
 from porter.simt.host_bodies import with_declarations, without_refusals
 from porter.simt.kernel_slice import without_failing
-from porter.source.text import Source
+from porter.source_text import Source
 
 PATH = Path("/u/user.cu")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter.simt.kernel_slice import kernel_slice
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = "__global__ void k(float* x, Pair p, float4 v) { x[LAST] = twice<float>(p) + (v + v).x + limit; }\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter.simt.kernels_only import kernels_only
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def left(text: str) -> str:

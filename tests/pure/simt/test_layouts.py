@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.contract import Layout
-from porter.contract.dtype import DType
-from porter.simt.job import TensorValue
+from porter.contract.model.contract import Layout
+from porter.contract.model.dtype import DType
+from porter.execution.job import TensorValue
 from porter.simt.layouts import gathered, laid_out, offset_of, room_bytes, strides_of
 
 SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.dtype import DType
-from porter.simt.job import FaultKind, Job, Limits, ScalarValue, Schedule, TensorValue, Touched
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind, Job, Limits, ScalarValue, Schedule, TensorValue, Touched
 from porter.simt.protocol import Tag, decode_result, encode_job, widened
 
 HEAD_BYTES = 173  # sizeof(JobHeader) in runtime/process.h

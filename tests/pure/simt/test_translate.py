@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.simt.translate import translate
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def translated(text: str) -> str:

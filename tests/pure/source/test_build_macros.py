@@ -6,7 +6,7 @@ import pytest
 
 from porter.source.build_macros import macros_of_build
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 USES = '#include "math.cuh"\n__global__ void k(point* p, real3* q) { p[0].x = WIDTH; }\n'
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from porter.source.constants import environment_of
 from porter.source.folding import Environment, evaluate
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 TEXT = """
 #define WARP 32

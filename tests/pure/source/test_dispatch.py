@@ -7,7 +7,7 @@ import pytest
 from porter.source.directives import directives, macros
 from porter.source.dispatch import DispatchMacros, aliases
 from porter.source.lexer import significant, tokens
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def meant(call, defined=""):

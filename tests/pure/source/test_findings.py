@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from porter.catalogue import core_catalogue
+from porter.diagnostics.catalogue import core_catalogue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 KERNEL = "__global__ void k(float* x) {}\n"
 

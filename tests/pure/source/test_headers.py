@@ -4,7 +4,7 @@ from pathlib import Path
 
 from porter.source.headers import DiskHeaders, folders_of, local_headers
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def project(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from porter.source.instantiate import explicit_arguments
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 LAUNCHERS = """\
 template <typename T> void scale(T* x, const T* __restrict__ by, const std::vector<T>& more, int n) {}

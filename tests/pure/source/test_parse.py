@@ -6,7 +6,7 @@ import pytest
 
 from porter.source.parse import parse
 from porter.source.program import HostForm
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def program(text, **kwargs):

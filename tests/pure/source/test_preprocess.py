@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from porter.source.lexer import tokens
 from porter.source.parse import parse
 from porter.source.preprocess import preprocess
-from porter.source.text import Source
+from porter.source_text import Source
 
 LOOP = "#define LOOP(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)\n"
 

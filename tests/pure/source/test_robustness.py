@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 WHOLE = """#include "a.h"
 #define LOOP(i, n) for (int i = threadIdx.x; i < (n); i += blockDim.x)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from porter.report.suite import suite_tables, suite_text
+from porter.report.suite.tables import suite_tables, suite_text
 from porter.suite.metrics import geometric_mean, metrics
 from porter.suite.result import Result, SuiteResult
 

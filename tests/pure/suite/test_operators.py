@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from porter.cli.main import main
-from porter.contract.contract import Contract, Role, TensorArg, Workload
-from porter.contract.dtype import decode
-from porter.contract.materialise import materialise
+from porter.contract.model.contract import Contract, Role, TensorArg, Workload
+from porter.contract.model.dtype import decode
+from porter.contract.workload.materialise import materialise
 from porter.errors import InputError
+from porter.execution.job import Limits, TensorValue
 from porter.oracle.python_reference import python_standard
 from porter.oracle.standard import Standard
 from porter.resources import resource
-from porter.simt.job import Limits, TensorValue
 from porter.suite.operators import View, operators, views
 
 SUITES = resource("op_suites")

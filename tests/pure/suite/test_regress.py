@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from porter.errors import InputError
-from porter.report.regression import regression_document, regression_junit, regression_text
+from porter.report.suite.regression import regression_document, regression_junit, regression_text
 from porter.suite.known import known_failures
 from porter.suite.regress import Change, compare, compare_all
 from porter.suite.result import Result, Time

@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 import pytest
 
 from porter.cli.main import main
-from porter.report.suite import stages, suite_document, suite_tables, suite_text
-from porter.report.suite_page import suite_page
-from porter.report.suite_scale import distribution, kind, mean_interval, scale
-from porter.report.suite_text import suite_csv, suite_markdown
+from porter.report.suite.page import suite_page
+from porter.report.suite.scale import distribution, kind, mean_interval, scale
+from porter.report.suite.tables import stages, suite_document, suite_tables, suite_text
+from porter.report.suite.text import suite_csv, suite_markdown
 from porter.suite.result import Result, SuiteResult, Time, read_result, write_result, write_run
 
 

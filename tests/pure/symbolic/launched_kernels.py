@@ -4,7 +4,7 @@ import base64
 import struct
 from pathlib import Path
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.simt.replay.kernels import Kernels
 from porter.launch_plan.steps import (
     Allocate,
@@ -19,7 +19,7 @@ from porter.launch_plan.steps import (
     TensorView,
 )
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.symbolic.executor import executed
 from porter.symbolic.request import InputTensor
 from porter.syntax.read import read_unit

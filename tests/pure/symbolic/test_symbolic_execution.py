@@ -2,7 +2,7 @@
 
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.lift.answer import _fitted
 from porter.lift.nodes import NotLiftedError
 from porter.symbolic.request import InputTensor

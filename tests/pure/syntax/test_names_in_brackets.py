@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.nodes import Call, Cast, Name, Return
 from porter.syntax.read import read_unit
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.nodes import Literal, TypeName
 from porter.syntax.read import read_unit
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.read import read_unit
 from porter_triton.host import Hosts
 from porter_triton.kernels import Kernels

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 
 HEADER = Source(

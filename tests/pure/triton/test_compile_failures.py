@@ -3,7 +3,7 @@
 import pytest
 
 from porter.errors import MachineError
-from porter.simt.job import FaultKind
+from porter.execution.job import FaultKind
 from porter.worker.child import Death
 from porter_triton.compile import _Compiler
 

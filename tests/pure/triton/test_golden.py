@@ -6,10 +6,10 @@ from pathlib import Path
 import black
 import pytest
 
-from porter.contract.draft import draft
-from porter.evaluate.refusal import refusal
+from porter.contract.infer.draft import draft
+from porter.evaluate.judge.refusal import refusal
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton import TritonBackend
 
 GOLDEN = Path(__file__).parent / "golden"

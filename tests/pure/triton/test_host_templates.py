@@ -4,7 +4,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 
 KERNEL = """

@@ -11,7 +11,7 @@ import black
 import pytest
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 from porter_triton.refusal import Refusal
 from tests.pure.triton.host_sources import KERNEL, body, translated

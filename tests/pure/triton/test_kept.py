@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from porter.backend import PortedFile
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.rewrites import rewrites
 
 RULE = "rows kept on the chip"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 
 COUNTED = """{declared}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 from porter_triton.thread_level.lines import Line, text_of, without_dead_lines
 

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 
 ASKING = "__global__ void k(float* y, const float* bias) { y[threadIdx.x] = bias ? bias[threadIdx.x] : 0.f; }\n"

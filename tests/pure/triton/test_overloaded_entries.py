@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from porter.contract.draft import draft
-from porter.contract.overloads import meant
+from porter.contract.analysis.overloads import meant
+from porter.contract.infer.draft import draft
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import lowered
 
 BODY = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)"

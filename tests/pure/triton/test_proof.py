@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from porter.backend import PortedFile
-from porter.contract.contract import Contract, Entry, EntryKind, LaunchShape, Role, TensorArg
-from porter.contract.dtype import DType
-from porter.evaluate.outcome import NotBuilt, NotVerified
-from porter.evaluate.side import original_side
-from porter.simt.job import Limits
+from porter.contract.model.contract import Contract, Entry, EntryKind, LaunchShape, Role, TensorArg
+from porter.contract.model.dtype import DType
+from porter.evaluate.model.outcome import NotBuilt, NotVerified
+from porter.execution.job import Limits
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 from porter_triton.port import lowered, port
 from porter_triton.proof import InterpretedPort
 

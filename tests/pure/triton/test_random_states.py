@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import port
 from tests.pure.ir.simt.test_library_language import powers
 

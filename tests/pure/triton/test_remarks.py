@@ -3,10 +3,10 @@
 from pathlib import Path
 from textwrap import dedent
 
-from porter.contract.contract import Contract, Entry, EntryKind
+from porter.contract.model.contract import Contract, Entry, EntryKind
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.port import lowered, port
 
 ALONE = Contract("k", "other", Entry(EntryKind.KERNEL, "k"), (), (), (), (), {})

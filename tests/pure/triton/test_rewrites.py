@@ -8,9 +8,9 @@ import pytest
 from porter.backend import PortedFile
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.proposer import Member, Request
-from porter.evolve.rewrite import RewriteProposer
+from porter.evolve.proposing.rewrite import RewriteProposer
 from porter.evolve.scored import Scored
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.rewrites import rewrites
 
 TEXT = """\

@@ -7,7 +7,7 @@ import pytest
 from porter.backend import PortedFile
 from porter.rules.original import NO_CODE, OwnCode
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.catalogue import catalogue
 from porter_triton.rules.lint import lint
 

@@ -7,7 +7,7 @@ import pytest
 
 from porter.backend import PortedFile
 from porter.evolve.space import AS_IS
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.features import features
 from porter_triton.schedules import knobs, tuned
 from porter_triton.targets import targets

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from porter.ir.simt.types import Scalar
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.read import read_unit
 from porter_triton.kernel_records import Dimension, LaunchInfo, ParameterKind
 from porter_triton.thread_level.expressions import literal

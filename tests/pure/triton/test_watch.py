@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from porter.simt.job import FaultKind
+from porter.execution.job import FaultKind
 from porter_triton.replay.watch import Region, Watch
 
 START, COUNT = 4096, 64

@@ -7,7 +7,7 @@ import pytest
 
 from porter.source.edit import apply_edits
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.targets import targets
 from porter_maca.wave import WaveResult, rewrite
 

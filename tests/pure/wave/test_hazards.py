@@ -1,6 +1,6 @@
 import pytest
 
-from porter.findings import Severity
+from porter.diagnostics.findings import Severity
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.findings import Severity
+from porter.diagnostics.findings import Severity
 from porter.source.edit import apply_edits
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.targets import targets
 from porter_maca.wave import rewrite
 

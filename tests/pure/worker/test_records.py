@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType
-from porter.simt.job import Fault, FaultKind, LaunchRecord, TensorValue
+from porter.contract.model.dtype import DType
+from porter.execution.job import Fault, FaultKind, LaunchRecord, TensorValue
 from porter.simt.protocol import decode_result
 from porter.worker.records import encode_failure, encode_result
 

@@ -5,19 +5,19 @@ from pathlib import Path
 
 from porter.agent.prompt import Material, written
 from porter.agent.task import task
-from porter.contract.reader import load_contracts
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.side import original_side
+from porter.contract.model.reader import load_contracts
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evolve.candidate import Candidate, Origin
-from porter.evolve.diagnosis import scored_sizes
-from porter.evolve.evaluator import files_of
-from porter.evolve.modelled import modelled_scorer
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Scored
-from porter.evolve.subject import Subject
+from porter.evolve.scoring.diagnosis import scored_sizes
+from porter.evolve.scoring.evaluator import files_of
+from porter.evolve.scoring.modelled import modelled_scorer
+from porter.evolve.scoring.subject import Subject
 from porter.registry import find_backend
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 SUITE = Path(__file__).parents[3] / "op_suites" / "kernelbench"
 ROOM = 32_768

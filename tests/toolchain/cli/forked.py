@@ -7,7 +7,7 @@ import traceback
 import porter.cli.attempt
 import porter.cli.inspect
 import porter.evaluate.verify
-import porter.report.judgement
+import porter.report.migration.judgement
 import porter_maca
 import porter_triton
 from porter.cli.main import main, run

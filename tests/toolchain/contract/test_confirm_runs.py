@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.confirm import confirm
-from porter.contract.confirmation import Confirmation
-from porter.contract.contract import Distribution, EntryKind, Role
-from porter.contract.draft import draft
-from porter.contract.questions import unknown_extents
-from porter.contract.reader import loads
-from porter.contract.records import grouped
-from porter.contract.toml import dumps
+from porter.contract.analysis.records import grouped
+from porter.contract.infer.draft import draft
+from porter.contract.model.confirmation import Confirmation
+from porter.contract.model.contract import Distribution, EntryKind, Role
+from porter.contract.model.questions import unknown_extents
+from porter.contract.model.reader import loads
+from porter.contract.model.toml import dumps
+from porter.contract.probe.confirm import confirm
 from porter.dialect import CUDA
-from porter.evaluate.doubt import unsound
+from porter.evaluate.reference.doubt import unsound
+from porter.execution.job import BuildRequest, Callee, Executable
 from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Callee, Executable
 from porter.simt.run import run
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 pytestmark = pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
 

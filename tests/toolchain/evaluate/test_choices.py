@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.draft import draft
-from porter.contract.usage import Usage
-from porter.evaluate.bench import bench
-from porter.evaluate.judge import Candidate
-from porter.evaluate.launched import with_kernels
-from porter.evaluate.outcome import Fidelity, NotVerified, Verified
-from porter.evaluate.prove import Prover
-from porter.evaluate.side import original_side
+from porter.contract.analysis.usage import Usage
+from porter.contract.infer.draft import draft
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.launched import with_kernels
+from porter.evaluate.judge.prove import Prover
+from porter.evaluate.model.outcome import Fidelity, NotVerified, Verified
+from porter.evaluate.problem.bench import bench
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 TEXT = """
 #include <cstdlib>

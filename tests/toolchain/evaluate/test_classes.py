@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Crashed, Refused, Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Crashed, Refused, Verified, Wrong
 from porter.evaluate.record import record
 from porter.evaluate.verify import verify
 from porter.oracle.golden import write_golden

@@ -8,8 +8,8 @@ import pytest
 
 from porter.cli.attempt import Migrated, exit_code
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions, Migration
-from porter.evaluate.outcome import KernelsVerified, NotVerified, Refused, Verified
+from porter.evaluate.model.migration import MigrateOptions, Migration
+from porter.evaluate.model.outcome import KernelsVerified, NotVerified, Refused, Verified
 from porter.simt.compiler import missing_compiler
 
 KERNELS = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evaluate.verify import verify
 
 SOFTMAX = """

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import KernelsVerified, NotVerified, Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import KernelsVerified, NotVerified, Verified, Wrong
 from porter.evaluate.verify import verify
-from porter.evolve.subject import beginning_of, kept
+from porter.evolve.scoring.subject import beginning_of, kept
 from porter.simt.compiler import missing_compiler
 
 SOURCE = """\

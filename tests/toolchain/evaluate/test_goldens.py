@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from porter.contract.dtype import DType
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Refused, Verified, Wrong
+from porter.contract.model.dtype import DType
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Refused, Verified, Wrong
 from porter.evaluate.record import record
 from porter.evaluate.verify import verify
 from porter.oracle.golden import read_golden, write_golden

@@ -2,8 +2,8 @@
 
 import pytest
 
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Verified, Wrong
 from porter.evaluate.verify import verify
 from porter.simt.compiler import missing_compiler
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evaluate.verify import verify
-from porter.report.verdict import reason
+from porter.report.migration.verdict import reason
 from porter.simt.compiler import missing_compiler
 from tests.toolchain.evaluate.maca_ports import maca_port
 

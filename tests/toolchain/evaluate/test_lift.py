@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.evaluate.lift import lift
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotVerified, Verified
-from porter.evaluate.scheduled import formula_of
+from porter.evaluate.formula.lift import lift
+from porter.evaluate.formula.scheduled import formula_of
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import NotVerified, Verified
 from porter.ir.tensor.printer import printed
 from porter.registry import find_backend
-from porter.report.tensors import tensor_text
+from porter.report.source.tensors import tensor_text
 from porter.schedule.polynomial import NotSchedulableError
 from porter.simt.compiler import missing_compiler
 from porter.source.load import read_sources

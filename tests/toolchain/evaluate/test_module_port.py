@@ -3,9 +3,9 @@
 import pytest
 
 from porter.errors import InputError
-from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Refused, Verified
 from porter.evaluate.module_port import migrate_module
-from porter.evaluate.outcome import Refused, Verified
 
 FORM = """
 import torch

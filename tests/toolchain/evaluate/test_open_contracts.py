@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.toml import dumps
+from porter.contract.model.toml import dumps
 from porter.errors import InputError
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import KernelsVerified, NotVerified, Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import KernelsVerified, NotVerified, Verified, Wrong
 from porter.evaluate.record import record
 from porter.evaluate.verify import verify
 from porter.simt.compiler import missing_compiler

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Verified
 from porter.simt.compiler import missing_compiler
 
 SOURCE = """\

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import TensorArg, Workload
-from porter.contract.draft import draft
-from porter.evaluate.bench import bench
-from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Verified, Wrong
-from porter.evaluate.ported import Candidates, emulated
-from porter.evaluate.prove import Prover
-from porter.evaluate.side import original_side
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import TensorArg, Workload
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.ported import Candidates, emulated
+from porter.evaluate.judge.prove import Prover
+from porter.evaluate.model.outcome import Fidelity, NotBuilt, NotVerified, Verified, Wrong
+from porter.evaluate.problem.bench import bench
+from porter.execution.job import Job, LaunchRecord, Run, ScalarValue, TensorValue
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import Job, LaunchRecord, Run, ScalarValue, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 from porter_maca import MacaBackend
 
 TEXT = """

@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from porter.contract.contract import Distribution, Workload
-from porter.contract.dtype import DType, decode
+from porter.contract.model.contract import Distribution, Workload
+from porter.contract.model.dtype import DType, decode
 from porter.errors import InputError
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotBuilt, NotVerified, Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import NotBuilt, NotVerified, Verified, Wrong
 from porter.evaluate.record import record
 from porter.evaluate.verify import verify
+from porter.execution.job import Limits, TensorValue
 from porter.oracle.golden import write_golden
 from porter.oracle.python_reference import python_standard
-from porter.simt.job import Limits, TensorValue
 
 SEED = 11
 NORM = """

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from porter.backend import Follow
-from porter.contract.contract import Role
+from porter.contract.model.contract import Role
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Verified, Wrong
 from porter.evaluate.verify import verify
 from porter.simt.compiler import missing_compiler
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType, decode
-from porter.contract.toml import dumps
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Refused, Verified, Wrong
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
+from porter.contract.model.dtype import DType, decode
+from porter.contract.model.toml import dumps
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Refused, Verified, Wrong
 from porter.evaluate.verify import verify
+from porter.execution.job import Limits
 from porter.oracle.python_reference import python_standard
-from porter.simt.job import Limits
 
 X = TensorArg("x", Role.INOUT, DType.FLOAT32, ("n",))
 Y = TensorArg("y", Role.IN, DType.FLOAT32, ("n",))

@@ -3,8 +3,8 @@
 import pytest
 
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotVerified, Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import NotVerified, Verified, Wrong
 from porter.evaluate.verify import verify
 from porter.simt.compiler import missing_compiler
 from tests.toolchain.evaluate.maca_ports import maca_port

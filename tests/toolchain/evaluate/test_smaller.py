@@ -10,22 +10,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from porter.contract.draft import draft
-from porter.contract.known_probes import KnownProbes
-from porter.evaluate.bench import bench
-from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Fidelity, NotVerified, Verified
-from porter.evaluate.ported import Candidates
-from porter.evaluate.prove import Prover
-from porter.evaluate.side import original_side
-from porter.evaluate.smaller import smaller
-from porter.evaluate.study import Originals, Settled
+from porter.contract.infer.draft import draft
+from porter.contract.probe.known_probes import KnownProbes
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.ported import Candidates
+from porter.evaluate.judge.prove import Prover
+from porter.evaluate.model.outcome import Fidelity, NotVerified, Verified
+from porter.evaluate.problem.bench import bench
+from porter.evaluate.reference.smaller import smaller
+from porter.evaluate.reference.study import Originals, Settled
+from porter.execution.job import Fault, FaultKind, Job, LaunchRecord, Run, ScalarValue, TensorValue
 from porter.measure.deadline import Deadline
 from porter.oracle.jobs import job
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, ScalarValue, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 SCALE = """
 __global__ void scaled(const float* x, float* y, float factor, int n) {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Crashed, Verified
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Crashed, Verified
 from porter.evaluate.verify import verify
 from porter.simt.compiler import missing_compiler
 from tests.toolchain.evaluate.maca_ports import maca_port

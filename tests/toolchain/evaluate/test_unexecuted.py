@@ -5,11 +5,11 @@ import json
 import pytest
 
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotVerified, Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import NotVerified, Verified, Wrong
 from porter.evaluate.verify import verify
-from porter.report.migration_document import migration_document
-from porter.report.verdict import reason
+from porter.report.migration.document import migration_document
+from porter.report.migration.verdict import reason
 from porter.simt.compiler import missing_compiler
 from tests.toolchain.evaluate.maca_ports import maca_port
 

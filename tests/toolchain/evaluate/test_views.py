@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Layout
-from porter.contract.draft import draft
-from porter.evaluate.bench import bench
-from porter.evaluate.judge import Candidate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Fidelity, NotBuilt, Verified, Wrong
-from porter.evaluate.prove import Prover
-from porter.evaluate.side import original_side
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Layout
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.prove import Prover
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Fidelity, NotBuilt, Verified, Wrong
+from porter.evaluate.problem.bench import bench
 from porter.evaluate.verify import verify
+from porter.execution.job import BuildFailure
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildFailure
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 TEXT = """
 #include <torch/extension.h>

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from porter.contract.draft import draft
-from porter.contract.dtype import DType, decode, encode
-from porter.evaluate.bench import bench
-from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Fidelity, Verified, Wrong
-from porter.evaluate.prove import Prover
-from porter.evaluate.side import original_side
+from porter.contract.infer.draft import draft
+from porter.contract.model.dtype import DType, decode, encode
+from porter.evaluate.judge.judge import Candidate
+from porter.evaluate.judge.prove import Prover
+from porter.evaluate.model.outcome import Fidelity, Verified, Wrong
+from porter.evaluate.problem.bench import bench
+from porter.execution.job import Job, LaunchRecord, Run, TensorValue
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import Job, LaunchRecord, Run, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 TEXT = """
 #include <cuda_fp16.h>

@@ -19,8 +19,8 @@ from porter.evolve.scored import Measure, Score, Scored
 from porter.evolve.settings import Settings
 from porter.learn.step_files import read_steps
 from porter.learn.steps import Work
-from porter.report.search_course import course
-from porter.report.source_patch import Proof, patch_of
+from porter.report.search.course import course
+from porter.report.search.source_patch import Proof, patch_of
 
 SOURCE = """\
 #include "twice.h"

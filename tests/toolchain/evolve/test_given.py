@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from porter.cache_folder import cache_folder
 from porter.cli.main import main
-from porter.cli.options import cache_folder
 from porter.errors import InputError
-from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evolve.budget import Budget
-from porter.evolve.evaluation import problem_of
-from porter.evolve.evaluator import port_of
-from porter.evolve.given import Given
 from porter.evolve.journal import NAME
 from porter.evolve.replay import replayed
-from porter.evolve.run import SearchOptions, seed_of
-from porter.evolve.subject import HeldTo, kept
+from porter.evolve.scoring.evaluation import problem_of
+from porter.evolve.scoring.evaluator import port_of
+from porter.evolve.scoring.subject import HeldTo, kept
 from porter.measure.deadline import Deadline
+from porter.search.given import Given
+from porter.search.run import SearchOptions, seed_of
 from porter.serve.access import TOKEN
 from porter.serve.problems import subject_of
 from tests.toolchain.serve.server_process import SECRET, ServerProcess

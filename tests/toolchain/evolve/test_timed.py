@@ -14,10 +14,11 @@ from types import SimpleNamespace
 import pytest
 
 from porter.cli.main import main
-from porter.evaluate.answers import NativeAnswers
-from porter.evaluate.bench import limits
-from porter.evaluate.rivals import CUDA, Rivals
+from porter.evaluate.problem.bench import limits
+from porter.evaluate.timing.answers import NativeAnswers
+from porter.evaluate.timing.baselines import CUDA, Rivals
 from porter.evolve.journal import NAME
+from porter.execution.job import TensorValue
 from porter.launch_plan.steps import Launch, Scalar
 from porter.measure.environment import DeviceState
 from porter.measure.lock import DeviceLock
@@ -25,7 +26,6 @@ from porter.native.place import Place
 from porter.native.requests import PlanEntry
 from porter.native.session import DeviceFacts, Prepared, Replayed
 from porter.native.timed import Timed
-from porter.simt.job import TensorValue
 from porter_triton.native import entry_of
 from porter_triton.planned_calls import Function
 from porter_triton.processes import ReplayProcess

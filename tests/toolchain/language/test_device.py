@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA, Dialect
+from porter.execution.job import BuildFailure, BuildRequest, Callee, Job, Run
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildFailure, BuildRequest, Callee, Job, Run
 from porter.simt.run import run
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.dialect import MACA
 
 HERE = Path(__file__).parent

@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.bench import CUDA_WARP_SIZE, bench
-from porter.evaluate.device_sizes import DeviceSizes
-from porter.evaluate.judge import judge
-from porter.evaluate.judging import Judging
-from porter.evaluate.outcome import Verified
-from porter.evaluate.ported import emulated
-from porter.evaluate.rehearsal import rehearsals
-from porter.evaluate.side import original_side
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
+from porter.contract.model.dtype import DType
+from porter.evaluate.judge.device_sizes import DeviceSizes
+from porter.evaluate.judge.judge import judge
+from porter.evaluate.judge.ported import emulated
+from porter.evaluate.judge.rehearsal import rehearsals
+from porter.evaluate.model.outcome import Verified
+from porter.evaluate.problem.bench import CUDA_WARP_SIZE, bench
+from porter.evaluate.reference.judging import Judging
 from porter.oracle.reference import examine
 from porter.registry import find_backend, find_target
 from porter.rules.original import NO_CODE
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 from porter_maca.dialect import MACA
 
 FOLDER = Path(__file__).parent

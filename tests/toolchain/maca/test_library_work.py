@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
-from porter.contract.dtype import DType
-from porter.evaluate.bench import CUDA_WARP_SIZE, bench
-from porter.evaluate.judge import judge
-from porter.evaluate.ported import emulated
-from porter.evaluate.side import original_side
-from porter.evaluate.study import Originals
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
+from porter.contract.model.dtype import DType
+from porter.evaluate.judge.judge import judge
+from porter.evaluate.judge.ported import emulated
+from porter.evaluate.problem.bench import CUDA_WARP_SIZE, bench
+from porter.evaluate.reference.study import Originals
+from porter.execution.job import FaultKind
 from porter.oracle.reference import examine
 from porter.registry import find_backend, find_target
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import FaultKind
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 from porter_maca.dialect import MACA
 
 FOLDER = Path(__file__).parent

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
-from porter.contract.dtype import DType
-from porter.contract.expressions import evaluate
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
+from porter.contract.model.dtype import DType
+from porter.contract.model.expressions import evaluate
+from porter.execution.job import BuildFailure, BuildRequest, Callee, HardwareLimits, Job, ScalarValue, TensorValue
 from porter.ir.tensor.interpret import interpret
 from porter.schedule.operator import operator
 from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildFailure, BuildRequest, Callee, HardwareLimits, Job, ScalarValue, TensorValue
 from porter.simt.run import run
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.dialect import MACA
 from porter_maca.tiles.module import module
 from tests.pure.schedule.programs import ALL, accumulated

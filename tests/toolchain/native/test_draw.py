@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import porter.native
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.drawn import drawn, key_of
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
+from porter.contract.workload.drawn import drawn, key_of
 from porter.dialect import CUDA
+from porter.execution.job import BuildRequest, Callee, Job, ScalarValue, TensorValue
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Callee, Job, ScalarValue, TensorValue
 from porter.simt.run import run
-from porter.source.text import Source
+from porter.source_text import Source
 
 SOURCE = Path(porter.native.__file__).with_name("draw.cu")
 COUNT, POOL, THREADS = 20_000, 1_021, 256

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
-from porter.evaluate.side import original_side
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
+from porter.execution.job import Callee, Job
 from porter.native.entries import Entries, HostError
 from porter.native.headers import unpacked
 from porter.native.requests import LibraryEntry
 from porter.native.torch_headers import narrow_headers, torch_flags, torch_folders
 from porter.native.wrappers import wrapped
-from porter.simt.job import Callee, Job
 from porter.source.parse import parse
 from porter.source.program import CType
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 # Without a kernel, so that any C++ compiler builds it, and tensors of the CPU will do.
 SOURCE = """\

@@ -5,15 +5,15 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from porter.contract.contract import Contract
-from porter.contract.draft import draft
-from porter.contract.dtype import DType
-from porter.evaluate.side import Side, original_side
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Contract
+from porter.contract.model.dtype import DType
+from porter.execution.job import BuildFailure
 from porter.native.original import build_originals
 from porter.native.requests import LibraryEntry
-from porter.simt.job import BuildFailure
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import Side, original_side
 
 SOURCE = """\
 #include <cuda_fp16.h>

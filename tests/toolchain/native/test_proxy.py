@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from porter.contract.draft import draft
-from porter.evaluate.side import original_side, ported_side
+from porter.contract.infer.draft import draft
 from porter.native.headers import unpacked
 from porter.native.original import build_originals
 from porter.native.requests import LibraryEntry
 from porter.registry import find_backend, find_target
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side, ported_side
 from porter_maca.dialect import MACA
 from porter_maca.proxy import flags, port_headers
 

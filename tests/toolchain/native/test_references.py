@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import ScalarValue, TensorValue
 from porter.native import entries
 from porter.native.entries import Entries
 from porter.native.memory import without_memory
 from porter.native.requests import ReferenceEntry
-from porter.simt.job import ScalarValue, TensorValue
 
 _TEXT = """
 import torch

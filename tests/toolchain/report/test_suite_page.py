@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from porter.report.suite import suite_tables
-from porter.report.suite_page import suite_page
+from porter.report.suite.page import suite_page
+from porter.report.suite.tables import suite_tables
 from porter.suite.result import Result, SuiteResult, Time
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -4,8 +4,8 @@ import pytest
 
 from porter.backend import Follow
 from porter.evaluate.migrate import migrate
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Verified
 from porter.simt.compiler import missing_compiler
 
 SOURCE = """

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
-from porter.contract.dtype import DType
-from porter.contract.expressions import evaluate
+from porter.contract.model.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
+from porter.contract.model.dtype import DType
+from porter.contract.model.expressions import evaluate
 from porter.ir.tensor.interpret import interpret
 from porter.schedule.operator import operator
 from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Algorithm, Schedule
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.tiles.module import module
 from tests.pure.schedule.programs import ALL, mean_and_squares
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Job, Limits, ScalarValue, TensorValue
 from porter.schedule.schedule import Algorithm, Schedule
-from porter.simt.job import Job, Limits, ScalarValue, TensorValue
 from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 from tests.pure.schedule.programs import ALL

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.agent.secret import Secret
-from porter.evaluate.outcome import Fidelity
+from porter.evaluate.model.outcome import Fidelity
 from porter.evolve.candidate import File
-from porter.evolve.evaluation import EvaluationRequest, Problem, Program, content_of, digest_of
+from porter.evolve.scoring.evaluation import EvaluationRequest, Problem, Program, content_of, digest_of
 from porter.serve.access import TOKEN
 from porter.serve.client import Server
 

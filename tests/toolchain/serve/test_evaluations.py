@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from porter.errors import InputError, MachineError
-from porter.evaluate.outcome import NotVerified, Verified, Wrong
+from porter.evaluate.model.outcome import NotVerified, Verified, Wrong
 from porter.evolve.candidate import File
-from porter.evolve.evaluation import Problem, content_of, digest_of
+from porter.evolve.scoring.evaluation import Problem, content_of, digest_of
 from porter.launch_plan.wire import decode
 from porter.serve.ledger import JobState
 from porter.serve.protocol import Reply

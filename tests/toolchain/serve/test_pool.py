@@ -7,7 +7,7 @@ import pytest
 from benchmarks.serve.faults import JUDGE_SEED, Work, search, without_clock
 from porter.agent.secret import Secret
 from porter.errors import MachineError
-from porter.evolve.evaluation import content_of
+from porter.evolve.scoring.evaluation import content_of
 from porter.serve.client import Server
 from porter.serve.pool import PoolEvaluator
 from tests.toolchain.serve.faulty_network import Faults, FaultyNetwork

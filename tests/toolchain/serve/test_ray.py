@@ -8,9 +8,9 @@ import time
 import pytest
 
 from benchmarks.serve.faults import JUDGE_SEED, Work, search, search_here, told, without_clock
-from porter.cli.options import cache_folder
+from porter.cache_folder import cache_folder
 from porter.errors import InputError, MachineError
-from porter.evolve.evaluation import Problem, content_of
+from porter.evolve.scoring.evaluation import Problem, content_of
 from porter.serve.ray_cluster import AUTO, RayCluster, RayEvaluator
 from tests.toolchain.serve.server_process import PROBLEM
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from porter.cli.options import cache_folder
-from porter.contract.toml import dumps
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.standards import opened as standard_at
+from porter.cache_folder import cache_folder
+from porter.contract.model.toml import dumps
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.problem.standards import opened as standard_at
 from porter.evolve.candidate import File
-from porter.evolve.evaluation import Problem, Program, content_of, digest_of
-from porter.evolve.subject import HeldTo
+from porter.evolve.scoring.evaluation import Problem, Program, content_of, digest_of
+from porter.evolve.scoring.subject import HeldTo
 from porter.launch_plan.wire import decode, encode_portable
 from porter.report.machine import _landlock_abi
 from porter.serve.access import MOST_BYTES

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
+from porter.execution.job import BuildRequest, Callee, Executable, Job, Limits, Run, ScalarValue, TensorValue, Value
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Callee, Executable, Job, Limits, Run, ScalarValue, TensorValue, Value
 from porter.simt.run import run
-from porter.source.text import Source
+from porter.source_text import Source
 
 _DTYPES = {
     "f4": DType.FLOAT32,

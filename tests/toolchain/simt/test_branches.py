@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from porter.contract.contract import EntryKind
+from porter.contract.model.contract import EntryKind
 
 GUARDED = """
 __global__ void k(const float* x, float* y, int n) {

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
+from porter.execution.job import BuildFailure, BuildRequest, Built, Callee, Executable, Job, TensorValue
 from porter.simt.build import build
-from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Executable, Job, TensorValue
 from porter.simt.run import run
 from porter.source.program import CType
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.dialect import MACA
 
 INT_POINTER = CType("int*", "int", 1, False, False)

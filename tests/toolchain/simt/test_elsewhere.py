@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA
+from porter.execution.job import BuildRequest, Callee, FaultKind
 from porter.simt.build import build
-from porter.simt.job import BuildRequest, Callee, FaultKind
-from porter.source.text import Source
+from porter.source_text import Source
 
 
 def test_what_the_entry_does_not_reach_may_be_defined_elsewhere(execute):

@@ -7,8 +7,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from porter.contract.contract import EntryKind
-from porter.simt.job import Fault, FaultKind, HardwareLimits, Limits, MaskPolicy, Run
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import Fault, FaultKind, HardwareLimits, Limits, MaskPolicy, Run
 from porter_maca.dialect import MACA
 
 POINTER = {"name": "f", "kind": EntryKind.POINTER}

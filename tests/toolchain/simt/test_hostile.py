@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import EntryKind
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import FaultKind, Job, Limits
 from porter.report.machine import _landlock_abi
-from porter.simt.job import FaultKind, Job, Limits
 from porter.simt.run import run as run_executable
 
 # Far from what these programs need: whatever ends one is not the clock of a busy machine.

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA
+from porter.execution.job import BuildFailure, BuildRequest, Built, Callee, Executable
 from porter.simt import unit
 from porter.simt.build import build
 from porter.simt.compiler import Compiler, Diagnostics, call
-from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Executable
-from porter.source.text import Source
+from porter.source_text import Source
 
 ABSENT = """
 #include <nowhere/library.h>

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
+from porter.execution.job import BuildFailure, BuildRequest, Callee, FaultKind, Job, Limits, Part, TensorValue
 from porter.simt.build import build
 from porter.simt.host_calls import not_free
-from porter.simt.job import BuildFailure, BuildRequest, Callee, FaultKind, Job, Limits, Part, TensorValue
 from porter.simt.planned_run import PlannedExecutable, calls_outside
-from porter.source.text import Source
+from porter.source_text import Source
 
 HEAD = "#include <cstdio>\n#include <unistd.h>\n"
 DOUBLED = """__global__ void doubled(const float* x, float* y, int n) {

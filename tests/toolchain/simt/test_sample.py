@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
+from porter.execution.job import BuildRequest, Callee, Job, Limits, Part, TensorValue
 from porter.simt.build import build
-from porter.simt.job import BuildRequest, Callee, Job, Limits, Part, TensorValue
 from porter.simt.plan_protocol import PlanError
 from porter.simt.planned_run import PlannedExecutable
 from porter.simt.sample import SampledKind
-from porter.source.text import Source
+from porter.source_text import Source
 
 COUNT = 1 << 30  # four gigabytes of floats, of which nothing is there
 LAUNCH = "void f(const float* x, float* y) {{ k<<<{blocks}, 128>>>(x, y); }}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from porter.simt.job import FaultKind
+from porter.execution.job import FaultKind
 
 
 def test_a_variable_shared_at_namespace_scope_is_each_blocks_own(execute):

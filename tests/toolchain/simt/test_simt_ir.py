@@ -6,21 +6,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.materialise import materialise
-from porter.contract.reader import load_contracts
-from porter.evaluate.side import original_side
+from porter.contract.model.reader import load_contracts
+from porter.contract.workload.materialise import materialise
+from porter.execution.job import Job, Limits, Part, TensorValue
 from porter.ir.simt.interpret.concrete import Concrete
 from porter.ir.simt.replay.executor import Executor
 from porter.ir.simt.replay.kernels import Kernels
 from porter.ir.simt.verify import verify
 from porter.launch_plan.steps import TensorView
 from porter.simt.build import build
-from porter.simt.job import Job, Limits, Part, TensorValue
 from porter.simt.planned_run import PlannedExecutable
 from porter.source.headers import DiskHeaders
 from porter.source.load import read_sources
 from porter.source.parse import parse
 from porter.syntax.read import read_unit
+from porter.translation_unit import original_side
 from tests.toolchain.simt.libm import LIBM
 
 SUITES = Path(__file__).parents[3] / "op_suites"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from porter.simt.job import FaultKind
+from porter.execution.job import FaultKind
 
 LOOP = """
 __device__ {type} add({type}* address, {type} value) {{

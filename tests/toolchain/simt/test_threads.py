@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
-from porter.simt.job import Callee, Schedule
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
+from porter.execution.job import Callee, Schedule
 from porter.source.program import CType
 from porter_maca.dialect import MACA
 

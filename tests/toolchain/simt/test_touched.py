@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from porter.contract.contract import EntryKind
-from porter.simt.job import FaultKind
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import FaultKind
 
 KERNEL = """
     __global__ void twice(const float* x, float* y, int n) {

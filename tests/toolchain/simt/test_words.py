@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from porter.contract.contract import EntryKind
-from porter.simt.job import FaultKind, Run, Schedule
+from porter.contract.model.contract import EntryKind
+from porter.execution.job import FaultKind, Run, Schedule
 
 WIDTHS = (1, 2, 4, 8, 16)
 _TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long", 16: "uint4"}

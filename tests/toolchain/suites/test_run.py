@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from porter.cli.main import main
-from porter.contract.toml import loads
+from porter.contract.model.toml import loads
 from porter.simt.compiler import missing_compiler
 from porter.suite.lock import locked
 from porter.suite.result import read_run, write_run

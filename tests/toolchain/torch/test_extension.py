@@ -9,11 +9,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType, decode
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType, decode
 from porter.dialect import CUDA
-from porter.simt.build import build
-from porter.simt.job import (
+from porter.execution.job import (
     BuildRequest,
     Callee,
     Executable,
@@ -24,8 +23,9 @@ from porter.simt.job import (
     TensorValue,
     Value,
 )
+from porter.simt.build import build
 from porter.simt.run import run
-from porter.source.text import Source
+from porter.source_text import Source
 
 PATH = Path(__file__).parent / "row_softmax.cu"
 X = np.random.default_rng(0).normal(size=(5, 77))

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType
-from porter.simt.job import FaultKind, Job, Limits, ScalarValue, TensorValue
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind, Job, Limits, ScalarValue, TensorValue
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.backend import TritonBackend
 from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of

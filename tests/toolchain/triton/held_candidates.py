@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import (
+from porter.contract.model.contract import (
     Contract,
     Distribution,
     Entry,
@@ -16,19 +16,19 @@ from porter.contract.contract import (
     Tolerance,
     Workload,
 )
-from porter.contract.dtype import DType
-from porter.evaluate.bench import CUDA_WARP_SIZE, bench
-from porter.evaluate.calling import Called
-from porter.evaluate.device_sizes import DeviceSizes
-from porter.evaluate.judge import judge
-from porter.evaluate.judging import Judging
-from porter.evaluate.outcome import Outcome, Verified
-from porter.evaluate.rehearsal import rehearsals
-from porter.evaluate.side import Side, original_side
+from porter.contract.model.dtype import DType
+from porter.evaluate.judge.calling import Called
+from porter.evaluate.judge.device_sizes import DeviceSizes
+from porter.evaluate.judge.judge import judge
+from porter.evaluate.judge.rehearsal import rehearsals
+from porter.evaluate.model.outcome import Outcome, Verified
+from porter.evaluate.problem.bench import CUDA_WARP_SIZE, bench
+from porter.evaluate.reference.judging import Judging
 from porter.oracle.reference import Reference, examine
 from porter.registry import find_backend, find_target
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import Side, original_side
 from porter_triton.proof import interpreted
 
 FOLDER = Path(__file__).parent / "candidates"

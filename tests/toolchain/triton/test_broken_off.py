@@ -5,9 +5,9 @@ import signal
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Job, Limits, ScalarValue, TensorValue
 from porter.measure.deadline import Deadline
-from porter.simt.job import Job, Limits, ScalarValue, TensorValue
 from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 

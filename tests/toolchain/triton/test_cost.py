@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Workload
-from porter.contract.draft import draft
-from porter.evaluate.bench import bench
-from porter.evaluate.side import original_side
-from porter.evolve.cost import Cost
+from porter.contract.infer.draft import draft
+from porter.contract.model.contract import Workload
+from porter.evaluate.problem.bench import bench
+from porter.evolve.scoring.cost import Cost
 from porter.registry import find_backend
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
+from porter.translation_unit import original_side
 
 TEXT = """\
 #include <torch/extension.h>

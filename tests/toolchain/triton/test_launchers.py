@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.rules.original import OwnCode
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 
 SOURCE = """
 template <typename T> __global__ void scale(T* y, const T* x, float a, int n) {

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType, decode, encode
+from porter.contract.model.dtype import DType, decode, encode
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.read import read_unit
 from porter_triton.device.source import helper_source
 from porter_triton.kernel_records import Dimension, LaunchInfo, ParameterKind

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType
-from porter.simt.job import FaultKind, Job, Limits, TensorValue
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind, Job, Limits, TensorValue
 from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified, Wrong
+from porter.evaluate.model.migration import MigrateOptions
+from porter.evaluate.model.outcome import Verified, Wrong
 from porter.evaluate.verify import verify
 
 REFERENCE = """\

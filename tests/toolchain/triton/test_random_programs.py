@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.read import read_unit
 from porter_triton.kernel_records import Dimension, LaunchInfo
 from porter_triton.thread_level.kernel import prepared_kernel, print_kernel

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from porter.simt.job import FaultKind, Schedule
+from porter.execution.job import FaultKind, Schedule
 from porter_triton.replay.turns import MOST_AT_ONCE
 
 ROWS = np.arange(1, 1 + 5 * 64, dtype=np.float32).reshape(5, 64)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType, decode, encode
-from porter.simt.job import FaultKind, Schedule, TensorValue
+from porter.contract.model.dtype import DType, decode, encode
+from porter.execution.job import FaultKind, Schedule, TensorValue
 from porter.simt.protocol import Machine
 from porter_triton.calls import DEVICES
 

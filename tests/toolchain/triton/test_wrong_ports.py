@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.model.migration import MigrateOptions
 from porter.evaluate.verify import verify
 from porter.simt.compiler import missing_compiler
 

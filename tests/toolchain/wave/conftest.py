@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from porter.cli.options import cache_folder
-from porter.contract.contract import Entry, EntryKind
-from porter.contract.dtype import DType
+from porter.cache_folder import cache_folder
+from porter.contract.model.contract import Entry, EntryKind
+from porter.contract.model.dtype import DType
 from porter.dialect import CUDA, Dialect
-from porter.simt.build import build
-from porter.simt.job import (
+from porter.execution.job import (
     BuildFailure,
     BuildRequest,
     Callee,
@@ -26,9 +25,10 @@ from porter.simt.job import (
     Schedule,
     TensorValue,
 )
+from porter.simt.build import build
 from porter.simt.run import run
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca import MacaBackend
 from porter_maca import port as port_module
 from porter_maca import ptx as ptx_module

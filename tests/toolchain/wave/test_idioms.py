@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.simt.job import FaultKind, Schedule
+from porter.execution.job import FaultKind, Schedule
 
 # Right on 64 lanes as it stands: a tile of 32 says so itself.
 ALREADY_RIGHT = {"tile_of_32"}

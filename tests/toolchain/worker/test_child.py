@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from porter.execution.job import FaultKind, Limits
 from porter.native.nvml import is_worker
-from porter.simt.job import FaultKind, Limits
 from porter.worker.child import Child, Death
 from porter_triton.calls import DEVICES
 from porter_triton.records import PlanRequest
@@ -71,7 +71,7 @@ def test_nothing_leaves_the_group_that_is_ended_with_the_worker(tmp_path, way):
     code = f"""
 import sys
 from pathlib import Path
-from porter.worker.confine import confine
+from porter.sandbox.confine import confine
 from porter.worker.load import load
 module = load(Path({str(tmp_path / "module.py")!r}))
 confine(Path({str(tmp_path)!r}), programs=True)

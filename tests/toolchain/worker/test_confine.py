@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers 
 BEGIN = """
 import ctypes, os, signal
 from pathlib import Path
-from porter.worker.confine import confine
+from porter.sandbox.confine import confine
 confine(Path({folder!r}), programs={programs})
 call = ctypes.CDLL(None, use_errno=True).syscall
 """

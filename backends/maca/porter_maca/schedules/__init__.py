@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import PortedFile, Target
-from porter.evolve.edited import EditedKnob, by_name, edited, turned
+from porter.evolve.proposing.edited import EditedKnob, by_name, edited, turned
 from porter.evolve.space import Knob, Point
 from porter.source.parse import parse
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.schedules.batches import batches
 from porter_maca.schedules.bounds import bounds
 from porter_maca.schedules.loops import loops

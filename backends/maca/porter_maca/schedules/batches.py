@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from porter.evolve.candidate import Value
-from porter.evolve.edited import EditedKnob, edited_knob
+from porter.evolve.proposing.edited import EditedKnob, edited_knob
 from porter.source.edit import Edit
 from porter.source.lexer import Token, match_bracket, significant, tokens
 from porter.source.program import Function, Program

@@ -7,8 +7,8 @@ from functools import partial
 
 from porter.backend import Target
 from porter.evolve.candidate import Value
-from porter.evolve.edited import EditedKnob, Edits, edited_knob
-from porter.evolve.sizes import SizedSource
+from porter.evolve.proposing.edited import EditedKnob, Edits, edited_knob
+from porter.evolve.proposing.sizes import SizedSource
 from porter.source.edit import Edit
 from porter.source.program import Function, Program
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from porter.evolve.candidate import Value
-from porter.evolve.edited import EditedKnob, Edits, edited_knob
+from porter.evolve.proposing.edited import EditedKnob, Edits, edited_knob
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, tokens
 from porter.source.program import Function, Program

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from porter.contract.contract import Argument, Contract, EntryKind, TensorArg
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Argument, Contract, EntryKind, TensorArg
+from porter.contract.model.dtype import DType
 from porter.source.program import Function, Program
 from porter_maca.api import Renamed, api_table
 from porter_maca.tiles.types import UnprintableError, type_name

@@ -7,7 +7,7 @@ from enum import IntEnum
 from fractions import Fraction
 from math import inf
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tile.expressions import Cast, Compute, Filled, Lanes, Literal, Load, Name, Program, Value
 from porter_maca.tiles.types import Types, UnprintableError, type_name
 

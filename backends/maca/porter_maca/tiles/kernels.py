@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tile.expressions import Axis, Lanes, Load, Name, Running, Value, parts
 from porter.ir.tile.program import Kernel, Launch, Let, Operator, Statement, Store, statements
 from porter_maca.tiles.alignment import PACK

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from porter.contract.contract import TensorArg
-from porter.contract.dtype import DType
+from porter.contract.model.contract import TensorArg
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.quantities import Quantity
 from porter.ir.tile.program import Buffer, Host, Operator
 from porter.schedule.call_sizes import Extent, call_sizes

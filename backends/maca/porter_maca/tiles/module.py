@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from porter import __version__
 from porter.backend import PortedFile
-from porter.contract.contract import Contract
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Contract
+from porter.contract.model.dtype import DType
 from porter.ir.tile.program import Operator
 from porter.schedule.host_values import Names
 from porter.schedule.polynomial import NotSchedulableError
@@ -16,7 +16,7 @@ from porter.source.lexer import TokenKind, tokens
 from porter.source.parse import parse
 from porter.source.program import HostForm, Program
 from porter.source.qualified import unqualified
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.port import port_name
 from porter_maca.stamp import stamp
 from porter_maca.targets import targets

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tile import expressions as tile
 from porter.ir.tile.expressions import Cast, Compute, Filled, Lanes, Load, Name, Running, Value, parts

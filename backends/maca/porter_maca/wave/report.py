@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.program import Function, Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_maca.places import Places
 from porter_maca.wave.danger import Change, Danger
 

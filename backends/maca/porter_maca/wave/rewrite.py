@@ -18,11 +18,11 @@ from importlib.resources import files
 from itertools import pairwise
 
 from porter.backend import Target
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.source.edit import Edit
 from porter.source.nesting import nested
 from porter.source.program import Program
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.warp.flow import flow_of, together
 from porter.warp.lockstep import LockstepAccess, lockstep_accesses
 from porter_maca.places import Places

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import torch
 
+from porter.execution.job import FaultKind
 from porter.launch_plan.steps import TensorView
-from porter.simt.job import FaultKind
 from porter_triton.planning.recorder import Recorder, dtype_name
 
 if TYPE_CHECKING:

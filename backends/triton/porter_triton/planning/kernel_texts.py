@@ -20,10 +20,10 @@ import triton.language as tl
 from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction, KernelParam
 
+from porter.execution.job import FaultKind
 from porter.launch_plan.steps import ElementType, KernelName, Scalar
 from porter.launch_plan.wire import encode
 from porter.python_tree import module_tree
-from porter.simt.job import FaultKind
 from porter.source.edit import Edit, apply_edits
 from porter_triton.kernel_rules import bound_in
 from porter_triton.language import LANGUAGE, names_of

@@ -17,8 +17,8 @@ from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction, TensorWrapper, type_canonicalisation_dict
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from porter.execution.job import FaultKind
 from porter.launch_plan.steps import Argument, Descriptor, ElementType, KernelName, Launch, Scalar, Sequence, TensorView
-from porter.simt.job import FaultKind
 from porter_triton.planning.device_answers import called_as
 from porter_triton.planning.device_tensor import DeviceTensor, buffer_of, view_of
 from porter_triton.planning.kernel_texts import KernelTexts

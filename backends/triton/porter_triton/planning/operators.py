@@ -10,8 +10,8 @@ from torch._library.custom_ops import OPDEFS
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
+from porter.execution.job import FaultKind
 from porter.launch_plan.steps import Argument, Compute, ElementType, Fill, Move, Number, Scalar, Sequence
-from porter.simt.job import FaultKind
 from porter_triton.planning.device_tensor import DEVICE, DeviceTensor, buffer_of, contents_of, view_of
 from porter_triton.planning.recorder import Recorder, dtype_name
 

@@ -10,10 +10,10 @@ from types import FrameType
 
 import torch
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind
 from porter.launch_plan.admission import MOST_READ
 from porter.launch_plan.steps import MAIN_STREAM, Allocate, Constant, Number, Read, Step, TensorView
-from porter.simt.job import FaultKind
 from porter.worker.torch_types import DTYPES
 from porter_triton.records import Ended, KernelText, Recorded
 

@@ -18,11 +18,11 @@ from typing import IO, Any
 
 import torch
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import FaultKind
 from porter.launch_plan.steps import Input, Number, Return, Scalar, TensorView
 from porter.launch_plan.wire import encode
-from porter.simt.job import FaultKind
-from porter.worker.confine import confine, python_and_system
+from porter.sandbox.confine import confine, python_and_system
 from porter.worker.frames import read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.models import Models

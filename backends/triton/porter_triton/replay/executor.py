@@ -10,12 +10,12 @@ import torch
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from porter.contract.dtype import DType, encode
-from porter.contract.garbage import POISONS
+from porter.comparison.garbage import POISONS
+from porter.contract.model.dtype import DType, encode
+from porter.execution.job import FaultKind, Schedule, TensorValue
 from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Number, Step, TensorView
 from porter.launch_plan.views import used, views_of, written
-from porter.simt.job import FaultKind, Schedule, TensorValue
 from porter.simt.layouts import laid_out
 from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.kernel_functions import KernelFunctions

@@ -30,9 +30,9 @@ from triton.runtime.interpreter import (
 )
 from triton.runtime.jit import type_canonicalisation_dict
 
-from porter.contract.dtype import DType, encode
+from porter.contract.model.dtype import DType, encode
+from porter.execution.job import FaultKind, LaunchRecord, Schedule
 from porter.python_tree import module_tree
-from porter.simt.job import FaultKind, LaunchRecord, Schedule
 from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.branch_marks import BranchMarks
 from porter_triton.device.corrections import correct

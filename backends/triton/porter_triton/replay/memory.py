@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import TensorValue
 from porter.launch_plan.steps import TensorView
-from porter.simt.job import TensorValue
 from porter.simt.layouts import gathered
 from porter.worker.torch_types import TORCH_TYPES
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from porter.simt.job import Fault, FaultKind, LaunchRecord, Schedule
+from porter.execution.job import Fault, FaultKind, LaunchRecord, Schedule
 
 
 @dataclass

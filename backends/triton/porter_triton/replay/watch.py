@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.simt.job import FaultKind
+from porter.execution.job import FaultKind
 from porter_triton.replay.program_order import ProgramOrder
 
 _LANE_BITS = 29

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from triton.runtime.interpreter import InterpreterError
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
+from porter.execution.job import Fault, FaultKind, Schedule, TensorValue
 from porter.launch_plan.steps import Allocate, Input, Launch, Number, Return, Scalar, TensorView
-from porter.simt.job import Fault, FaultKind, Schedule, TensorValue
+from porter.sandbox.confine import confine
 from porter.simt.protocol import decode_result
-from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.records import encode_failure, encode_result
 from porter_triton.kernel_functions import KernelFunctions

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import PortedFile
-from porter.findings import Finding
+from porter.diagnostics.findings import Finding
 from porter.rules.original import OwnCode
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.catalogue import finding
 from porter_triton.naming import python_name
 from porter_triton.rules.module import Module

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from porter.backend import PortedFile, Target
-from porter.evolve.edited import EditedKnob, by_name, edited, turned
+from porter.evolve.proposing.edited import EditedKnob, by_name, edited, turned
 from porter.evolve.space import Knob, Point
 from porter_triton.schedules.loops import loops
 from porter_triton.schedules.streams import streams

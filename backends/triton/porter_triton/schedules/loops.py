@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 
 from porter.evolve.candidate import Value
-from porter.evolve.edited import EditedKnob, Edits, edited_knob
+from porter.evolve.proposing.edited import EditedKnob, Edits, edited_knob
 from porter.source.edit import Edit
 from porter_triton.schedules.text import ModuleText, last_name
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from porter.evolve.candidate import Value
-from porter.evolve.edited import EditedKnob, Edits, edited_knob
+from porter.evolve.proposing.edited import EditedKnob, Edits, edited_knob
 from porter_triton.schedules.text import ModuleText, last_name
 
 _FIRST, _LAST = "evict_first", "evict_last"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from porter.evolve.ways import Way, Ways, in_sequence, launching
+from porter.evolve.proposing.ways import Way, Ways, in_sequence, launching
 from porter_triton.schedules.text import ModuleText
 
 _DEEPEST = 8  # calls of one host function by another

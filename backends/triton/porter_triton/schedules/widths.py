@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.evolve.candidate import Value
-from porter.evolve.edited import EditedKnob, Edits, edited_knob
+from porter.evolve.proposing.edited import EditedKnob, Edits, edited_knob
 from porter_triton.schedules.text import Launch, ModuleText, last_name, number
 
 _NARROWEST, _WIDEST = 32, 8192

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from porter.contract.records import symbol
+from porter.contract.analysis.records import symbol
 from porter.ir.simt.ops import Op
 from porter.ir.simt.types import Scalar
 from porter_triton.kernel_records import LoweredParameter, ParameterKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from porter.contract.records import symbol
+from porter.contract.analysis.records import symbol
 from porter.ir.simt.analyses.ranges import ANY_BLOCK, Extents
 from porter.ir.simt.builder.c_types import PointerTo, Record
 from porter.ir.simt.builder.errors import NotExpressibleError

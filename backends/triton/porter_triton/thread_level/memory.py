@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from porter.contract.records import symbol
+from porter.contract.analysis.records import symbol
 from porter.ir.simt.operations import OPERATIONS, Effect
 from porter.ir.simt.ops import Op, Value, walk
 from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector

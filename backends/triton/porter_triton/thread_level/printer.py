@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from porter.contract.records import symbol
+from porter.contract.analysis.records import symbol
 from porter.ir.simt.analyses.accesses import Roots, needed_barriers, roots
 from porter.ir.simt.analyses.ranges import Extents, ranges
 from porter.ir.simt.analyses.uniformity import uniformity

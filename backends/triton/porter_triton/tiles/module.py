@@ -11,8 +11,8 @@ import black
 
 from porter import __version__
 from porter.backend import PortedFile
-from porter.contract.contract import Argument, Contract, TensorArg
-from porter.contract.dtype import DType
+from porter.contract.model.contract import Argument, Contract, TensorArg
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.quantities import Quantity
 from porter.ir.tile.expressions import Literal, Value, parts
 from porter.ir.tile.program import (
@@ -31,7 +31,7 @@ from porter.ir.tile.program import (
 from porter.schedule.call_sizes import call_sizes
 from porter.schedule.host_values import Names
 from porter.schedule.polynomial import NotSchedulableError
-from porter.source.text import Source
+from porter.source_text import Source
 from porter_triton.layout import WIDTH
 from porter_triton.module import module_name
 from porter_triton.naming import function_of

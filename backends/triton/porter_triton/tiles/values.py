@@ -7,7 +7,7 @@ from enum import IntEnum
 from fractions import Fraction
 from math import inf
 
-from porter.contract.dtype import DType
+from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Combine
 from porter.ir.tile.expressions import (
     Axes,

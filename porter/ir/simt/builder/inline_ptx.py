@@ -10,7 +10,7 @@ from porter.ir.simt.builder.state import Builder
 from porter.simt import ptx
 from porter.simt.ptx_text import AsmStatement, Operand
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.nodes import Asm
 from porter.syntax.read import read_unit
 from porter.syntax.unit import FunctionTree

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from porter import float_conversions
-from porter.contract.dtype import DType, decode, encode
+from porter.contract.model.dtype import DType, decode, encode
 from porter.ir.simt.interpret import integers
 from porter.ir.simt.interpret.domain import Data, Mask, numpy_type
 from porter.ir.simt.types import Scalar

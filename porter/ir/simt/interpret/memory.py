@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.dtype import DType, decode, encode
+from porter.contract.model.dtype import DType, decode, encode
 from porter.ir.simt.interpret.domain import Data, Datum, ExecutionError, Mask, numpy_type
 from porter.ir.simt.types import Element, Scalar, Vector
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.nodes import Name, TypeName
 from porter.syntax.read import read_unit
 from porter.syntax.unit import Unit

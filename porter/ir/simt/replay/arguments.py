@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from porter.contract.dtype import DType, decode
+from porter.contract.model.dtype import DType, decode
 from porter.ir.simt.interpret.domain import Data, ExecutionError, numpy_type
 from porter.ir.simt.ops import Function, Parameter
 from porter.ir.simt.types import Pointer, Scalar

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.dtype import DType, decode, encode
+from porter.contract.model.dtype import DType, decode, encode
 from porter.ir.simt.interpret.concrete import Concrete
 from porter.ir.simt.interpret.domain import ExecutionError
 from porter.ir.simt.interpret.machine import Geometry, execute

@@ -13,7 +13,7 @@
 
 namespace porter::simt {
 
-// In the order of porter.contract.dtype.DType.
+// In the order of porter.contract.model.dtype.DType.
 enum class DType : std::uint8_t {
     FLOAT64, FLOAT32, FLOAT16, BFLOAT16, FLOAT8_E4M3FN, FLOAT8_E5M2,
     INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, UINT8, BOOL

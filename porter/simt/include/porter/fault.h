@@ -7,7 +7,7 @@
 
 namespace porter::simt {
 
-// In the order of porter.simt.job.FaultKind: the number crosses the process border.
+// In the order of porter.execution.job.FaultKind: the number crosses the process border.
 enum class FaultKind : std::uint8_t {
     LANE_OUTSIDE_MASK,
     LANE_ABSENT,

@@ -17,7 +17,7 @@ from porter.ir.simt.printer import printed
 from porter.ir.simt.types import Pointer
 from porter.ir.simt.verify import verify
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.nodes import Literal, TypeName
 from porter.syntax.read import read_unit
 

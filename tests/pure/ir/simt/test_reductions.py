@@ -17,7 +17,7 @@ from porter.ir.simt.transforms.reductions import with_reductions
 from porter.ir.simt.transforms.unrolling import unrolled
 from porter.ir.simt.verify import verify
 from porter.source.parse import parse
-from porter.source.text import Source
+from porter.source_text import Source
 from porter.syntax.read import read_unit
 from tests.pure.ir.simt.test_builder import run
 

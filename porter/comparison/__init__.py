@@ -1,0 +1,1 @@
+"""Decides when two answers are the same."""

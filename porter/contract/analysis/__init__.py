@@ -1,0 +1,1 @@
+"""Reads what functions do with their parameters: accesses, checks, extents, local names."""

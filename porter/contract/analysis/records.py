@@ -1,0 +1,142 @@
+"""Splits structs that are passed by value into arguments: `struct.field`, and `struct.array[0]` of small arrays.
+
+The caller of the entry puts them together again (`simt/driver.py`); a Triton launcher takes them one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+
+from porter.contract.analysis.declared_types import DeclaredTypes, instance
+from porter.contract.analysis.elements import element_type
+from porter.contract.model.dtype import DType
+from porter.source.arithmetic_types import arithmetic
+from porter.source.program import CType, Function, Param
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import Variable
+
+# A vector of four floats has these components; its type is CUDA's own, and no source defines it.
+_VECTOR = re.compile(r"(?P<sign>u?)(?P<number>char|short|int|longlong|long|float|double)(?P<count>[1-4])")
+COMPONENTS = "xyzw"
+EXTENTS, EXTENT_TYPE = "dim3", "unsigned int"  # of a grid or a block
+_MOST_FIELDS = 64
+_WIDEST_BYTES = 16  # that the addresses of a vector are multiples of
+_NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Records:
+    """The structs of a program: `types` are those it declares, `enumerations` the names of its enumerations."""
+
+    types: DeclaredTypes
+    enumerations: Collection[str]
+
+    def fields(self, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
+        """Returns the fields of a struct of numbers and pointers that `function` takes, by value or constant reference.
+
+        A small array gives its elements, and fields of a base are included. None for any other parameter, and for a
+        struct that not everybody can make and fill: one without a constructor that takes nothing, or with members that
+        are not public.
+        """
+        type_ = self.types.of(param, function, arguments)
+        if type_.pointers or (type_.reference and not type_.const):
+            return ()
+        given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
+        found = tuple(self._fields(param, type_, function.scope, given))
+        return found if all(self._is_plain(field.type) for field in found) and len(found) <= _MOST_FIELDS else ()
+
+    def elements(self, function: Function, param: Param) -> tuple[DType, int] | None:
+        """Returns the element type and count of the struct or vector that `param` points to, if all have one type.
+
+        Nothing else may lie among them. None for any other pointer.
+        """
+        type_ = self.types.of(param, function)
+        value = replace(type_, pointers=0)
+        found = tuple(self._fields(param, value, function.scope)) if type_.pointers == 1 else ()
+        types = {None if field.type.pointers else element_type(field.type.base) for field in found}
+        only = types.pop() if len(types) == 1 else None
+        if only is None or self._layout(value, function.scope) is None:
+            return None
+        return only, len(found)
+
+    def _layout(self, type_: CType, scope: tuple[str, ...] = ()) -> tuple[int, int] | None:
+        """Returns the bytes and alignment of a type's values.
+
+        None where these are not known, and where padding lies between its numbers.
+        """
+        if vector := _VECTOR.fullmatch(type_.base):
+            number = arithmetic(vector["number"].replace("longlong", "long long"))
+            assert number is not None
+            bytes_, count = number.bytes, int(vector["count"])
+            return bytes_ * count, bytes_ * count if count in (2, 4) and bytes_ * count <= _WIDEST_BYTES else bytes_
+        if (number := arithmetic(type_.base)) is not None:
+            return number.bytes, number.bytes
+        at, alignment = 0, self.types.alignment_bytes(type_, scope)
+        for field in self.types.members(type_, scope) or ():
+            base = instance(field.type)
+            inner = self._layout(self.types.followed(CType(base, base)))
+            if inner is None or alignment is None or at % inner[1]:
+                return None
+            at += inner[0] * prod(self.types.extent(extent) or 0 for extent in field.extents)
+            alignment = max(alignment, inner[1])
+        return (at, alignment) if at and alignment is not None and at % alignment == 0 else None
+
+    def _fields(
+        self, param: Param, type_: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING
+    ) -> Iterator[Param]:
+        """Yields the fields of a type's value, also those within fields; a field without a type for unknown ones."""
+        if vector := _VECTOR.fullmatch(type_.base):
+            number = vector["number"].replace("longlong", "long long")
+            part = f"unsigned {number}" if vector["sign"] else number
+            for component in COMPONENTS[: int(vector["count"])]:
+                yield replace(param, name=f"{param.name}.{component}", type=CType(part, part), default="")
+            return
+        if type_.base == EXTENTS:
+            for component in COMPONENTS[:3]:
+                extent = CType(EXTENT_TYPE, EXTENT_TYPE)
+                yield replace(param, name=f"{param.name}.{component}", type=extent, default="")
+            return
+        for field in self.types.members(type_, scope, given) or ():
+            yield from self._field(param, field)
+
+    def _field(self, param: Param, field: Variable) -> Iterator[Param]:
+        """Yields the field itself, those of a struct, or the elements of an array, `p.sizes[0]`."""
+        stars = "*" * field.type.pointers
+        base = instance(field.type)
+        written = CType(f"{base}{stars}", base, field.type.pointers, field.type.const)
+        named = replace(param, name=f"{param.name}.{field.name}", type=self.types.followed(written), default="")
+        extents = [self.types.extent(extent) or _MOST_FIELDS + 1 for extent in field.extents]
+        is_known = bool(base) and not field.type.reference and prod(extents) <= _MOST_FIELDS
+        for index in product(*map(range, extents)) if is_known else ((),):
+            one = replace(named, name=named.name + "".join(f"[{i}]" for i in index))
+            inner = tuple(self._fields(one, one.type)) if is_known and not one.type.pointers else ()
+            yield from inner or (one if is_known else replace(one, type=CType("", "")),)
+
+    def _is_plain(self, type_: CType) -> bool:
+        """Returns whether a field is a number that can be set, or a pointer."""
+        return type_.pointers == 1 or (not type_.pointers and not type_.const and self._is_number(type_.base))
+
+    def _is_number(self, base: str) -> bool:
+        return arithmetic(base) is not None or unqualified(base) in self.enumerations
+
+
+def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:
+    """Returns, for each of `parameters`, its parts among the arguments `names`: fields of a struct, `n`, or elements of
+    a list, `[0]`; none if it is an argument itself.
+    """
+    owned = ([n.removeprefix(p.name) for n in names if n.startswith((f"{p.name}.", f"{p.name}["))] for p in parameters)
+    return tuple(tuple(part.removeprefix(".") for part in parts) for parts in owned)
+
+
+def owner(name: str) -> str:
+    """Returns the parameter that an argument is a part of, or is: `p` for `p.n` and for `p[0]`."""
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
+
+
+def symbol(name: str) -> str:
+    """Returns the symbol for a field that is a size: without dots and brackets, `p_sizes_0` for `p.sizes[0]`."""
+    return re.sub(r"\W+", "_", name.replace("]", ""))

@@ -1,0 +1,1 @@
+"""Infers a contract from a source: what its operators take, and how they are launched."""

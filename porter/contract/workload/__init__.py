@@ -1,0 +1,1 @@
+"""Chooses the sizes at which an operator runs, and makes its arguments."""

@@ -1,0 +1,1 @@
+"""Defines findings, the codes they have, and which of them a user allows."""

@@ -1,0 +1,1 @@
+"""Lifts sources to tensor programs, and writes ports from them."""

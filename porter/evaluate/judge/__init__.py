@@ -1,0 +1,1 @@
+"""Runs ports and compares them with the reference."""

@@ -1,0 +1,1 @@
+"""Defines the options of a migration, its outcome and its times."""

@@ -1,0 +1,1 @@
+"""Reads what is compared: originals, standards and candidates."""

@@ -1,0 +1,55 @@
+"""Finds workloads that prove nothing: whatever the inputs hold, the original leaves the same, or changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.contract.model.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
+from porter.execution.job import Execute, Job
+from porter.oracle.jobs import job
+from porter.oracle.outputs import outputs
+from porter.oracle.reference import Expected, Reference
+
+_SAME_WHATEVER = (
+    "no output depends on the inputs in any workload, so that equal results prove nothing "
+    "(other sizes: --size, or --contract)"
+)
+_DRAWN = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
+_ANOTHER_SEED = 104_729
+
+
+def vacuous(reference: Reference, execute: Execute) -> str:
+    """Returns why the answers of `reference` prove nothing; empty where one depends on the contents of an input tensor.
+
+    Every workload is run with other numbers in these tensors until one run leaves something else. Where there is no
+    such tensor nothing is asked: a kernel that fills memory has none.
+    """
+    contract = reference.contract
+    if contract.entry.kind is EntryKind.PROGRAM or not any(map(_is_input, contract.tensors)):
+        return ""
+    asked = [e for e in reference.expected if e.arguments is None and not e.workload.device_only]
+    if not asked or any(_depends(contract, expected, execute) for expected in asked):
+        return ""
+    return _SAME_WHATEVER
+
+
+def _is_input(tensor: TensorArg) -> bool:
+    return tensor.role is Role.IN and tensor.values in _DRAWN and not tensor.elements
+
+
+def _depends(contract: Contract, expected: Expected, execute: Execute) -> bool:
+    run = execute(_with_other_inputs(contract, expected.workload))
+    if not run.finished:
+        return True
+    read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
+    pairs = zip(outputs(contract, run).tensors, expected.outputs.tensors, strict=False)
+    return any(name not in read and a.storage.tobytes() != b.storage.tobytes() for (name, a), (_, b) in pairs)
+
+
+def _with_other_inputs(contract: Contract, workload: Workload) -> Job:
+    """Returns the run of `workload` with other numbers in tensors that are only read, and nothing else changed."""
+    given = job(contract, workload)
+    others = job(contract, replace(workload, seed=workload.seed + _ANOTHER_SEED)).arguments
+    changed = {a.name for a in contract.tensors if _is_input(a)}
+    triples = zip(contract.arguments, given.arguments, others, strict=True)
+    return replace(given, arguments=tuple(other if a.name in changed else own for a, own, other in triples))

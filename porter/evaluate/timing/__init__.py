@@ -1,0 +1,1 @@
+"""Times candidates beside their baselines."""

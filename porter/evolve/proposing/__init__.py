@@ -1,0 +1,1 @@
+"""Proposes candidates without a language model: schedules, rules, sizes."""

@@ -1,0 +1,1 @@
+"""Shows steps, trainings, studies and recordings."""

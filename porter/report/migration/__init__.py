@@ -1,0 +1,1 @@
+"""Shows migrations and verdicts."""

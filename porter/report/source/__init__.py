@@ -1,0 +1,1 @@
+"""Shows what porter reads in a source."""

@@ -1,0 +1,1 @@
+"""Shows runs over suites."""

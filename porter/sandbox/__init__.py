@@ -1,0 +1,1 @@
+"""Confines processes that run code of others."""

@@ -1,0 +1,1 @@
+"""Searches for faster ports: puts state, proposers and evaluators together."""

@@ -1,0 +1,1 @@
+"""Writes JSON, tables and counted words, for everything that reports."""
