@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.translation_unit import Side
+    from porter.translation_unit import TranslationUnit
     from porter.worker.kinds import WorkerKind
 
 
@@ -201,7 +201,7 @@ class Backend(Protocol):
     def cost(  # noqa: PLR0917 - a candidate, what is asked of it, and where
         self,
         port: Port,
-        original: Side,
+        original: TranslationUnit,
         contract: Contract,
         workload: Workload,
         target: Target,
@@ -217,7 +217,7 @@ class Backend(Protocol):
         ...
 
     def ready(
-        self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
+        self, port: Port, original: TranslationUnit, target: Target, bench: Bench, *, is_trusted: bool = True
     ) -> AbstractContextManager[Ported]:
         """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.judge.ported.emulated`.
 
@@ -225,7 +225,9 @@ class Backend(Protocol):
         """
         ...
 
-    def on_device(self, port: Port, original: Side, target: Target, place: Place) -> AbstractContextManager[Ported]:
+    def on_device(
+        self, port: Port, original: TranslationUnit, target: Target, place: Place
+    ) -> AbstractContextManager[Ported]:
         """The port as an NVIDIA device runs it: natively, or as a proxy of the target's own hardware."""
         ...
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from porter.execution.job import Construction
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.translation_unit import Side
+    from porter.translation_unit import TranslationUnit
     from porter.worker.kinds import WorkerKind
 
 _INCLUDE = re.compile(r"(#\s*include\s*[<\"])([^>\"]+)")
@@ -133,7 +133,7 @@ class RenamingBackend:
     def cost(  # noqa: PLR0917
         self,
         port: Port,  # noqa: ARG002 - the same answer for all
-        original: Side,  # noqa: ARG002
+        original: TranslationUnit,  # noqa: ARG002
         contract: Contract,  # noqa: ARG002
         workload: Workload,  # noqa: ARG002
         target: Target,  # noqa: ARG002
@@ -145,7 +145,7 @@ class RenamingBackend:
         return f"there is no model of what a port costs on {self.name}"
 
     def ready(
-        self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
+        self, port: Port, original: TranslationUnit, target: Target, bench: Bench, *, is_trusted: bool = True
     ) -> AbstractContextManager[Ported]:
         """The port on porter's executor, at the target's width and at CUDA's."""
         from porter.evaluate.judge.ported import emulated  # noqa: PLC0415 - only where a port is executed
@@ -155,7 +155,7 @@ class RenamingBackend:
     def on_device(
         self,
         port: Port,  # noqa: ARG002 - it runs nowhere
-        original: Side,  # noqa: ARG002
+        original: TranslationUnit,  # noqa: ARG002
         target: Target,  # noqa: ARG002
         place: Place,  # noqa: ARG002
     ) -> AbstractContextManager[Ported]:

@@ -22,7 +22,7 @@ from porter.source_text import Source
 
 
 @dataclass(frozen=True)
-class Side:
+class TranslationUnit:
     """A source, the local headers it includes by the names it uses, and its language.
 
     `own` is the part of an original's code that its candidates may have, too.
@@ -42,7 +42,7 @@ class Side:
         texts = (self.source.text, *(header.text for _, header in self.headers))
         return frozenset[int]().union(*map(whole_numbers, texts))
 
-    def replaced(self, files: Iterable[Source]) -> Side:
+    def replaced(self, files: Iterable[Source]) -> TranslationUnit:
         """Returns the side with `files` for those at the same paths."""
         by_path = {file.path: file for file in files}
         headers = tuple((name, by_path.get(header.path, header)) for name, header in self.headers)
@@ -99,13 +99,13 @@ def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...
     return replace(declared, text=text, base=given.get(declared.base, declared.base))
 
 
-def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> Side:
+def original_unit(program: Program, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> TranslationUnit:
     """Returns the CUDA source as the user wrote it."""
     folders, own = tuple(map(str, include_dirs)), OwnCode.of(program)
-    return Side(program.source, program.headers, CUDA, program, defines, folders, own)
+    return TranslationUnit(program.source, program.headers, CUDA, program, defines, folders, own)
 
 
-def ported_side(port: Port, original: Side, dialect: Dialect) -> Side:
+def ported_unit(port: Port, original: TranslationUnit, dialect: Dialect) -> TranslationUnit:
     """Returns the port, written in `dialect`: its first file is the source, the others are headers that it includes.
 
     Headers are read as well: one of their macros may define its kernels.
@@ -116,4 +116,4 @@ def ported_side(port: Port, original: Side, dialect: Dialect) -> Side:
     found = {**dict(original.headers), **dict(headers)}
     program = parse(source, headers=lambda name, _: found.get(name), defines=(*original.defines, *dialect.macros))
     program = replace(program, elsewhere=original.program.elsewhere)
-    return Side(source, headers, dialect, program, original.defines, original.include_dirs)
+    return TranslationUnit(source, headers, dialect, program, original.defines, original.include_dirs)

@@ -35,7 +35,7 @@ from porter.registry import find_backend
 from porter.schedule.polynomial import NotSchedulableError
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 _ROOT = Path(__file__).parents[2]
 _RESULTS = _ROOT / "benchmarks/results"
@@ -103,7 +103,7 @@ def cost_of(  # noqa: PLR0917 - a port, and where it is modelled
         port = port_of(backend, source, target, road)
     except (NotSchedulableError, PorterError) as error:
         return f"no port: {error}"
-    cost = find_backend(backend).cost(port, original_side(program, (), ()), contract, workload, target, place)
+    cost = find_backend(backend).cost(port, original_unit(program, (), ()), contract, workload, target, place)
     return cost if isinstance(cost, str) else cost.units
 
 

@@ -27,7 +27,7 @@ from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 ABOUT_LINES = 300
 FILES = 10
@@ -50,7 +50,7 @@ def lowered(source: Source, include_dirs: tuple[Path, ...], backend: Backend, ta
     """The seconds, and the number of kernels that came of it."""
     start = time.process_time()
     program = parse(source, headers=DiskHeaders(include_dirs))
-    original = original_side(program, include_dirs, ())
+    original = original_unit(program, include_dirs, ())
     port = backend.port(program, tuple(header for _, header in original.headers), target)
     seconds = time.process_time() - start
     return seconds, sum(file.text.count("@triton.jit\ndef ") for file in port.files)

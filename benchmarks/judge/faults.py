@@ -130,7 +130,7 @@ def evaluated(folder: Path, text: str, seed: int) -> tuple[Run, bool]:
 
 
 def honest_processor_s(folder: Path, count: int = 20) -> float:
-    """Returns what an honest evaluation takes of processors, here, in the nursery and in the process born of it."""
+    """Returns what an honest evaluation takes of processors, here, in the fork server and in the process born of it."""
     begin = used_s()
     for number in range(count):
         evaluated(folder / f"measured{number}", HEAD + HONEST, number)
@@ -143,12 +143,12 @@ def used_s() -> float:
 
 
 def left_over() -> list[str]:
-    """The processes that come of this one, but for the stem and the nurseries, by what they are."""
-    nurseries = [pid for stem in descendants.children(os.getpid()) for pid in descendants.children(stem)]
+    """The processes that come of this one, but for fork servers and what they are forked from, by what they are."""
+    servers = [pid for stem in descendants.children(os.getpid()) for pid in descendants.children(stem)]
     return [
         Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")[:80]
-        for n in nurseries
-        for pid in descendants.below(n)
+        for server in servers
+        for pid in descendants.below(server)
     ]
 
 
@@ -165,7 +165,7 @@ def main() -> None:
     slowest: defaultdict[str, float] = defaultdict(float)
     names = sorted(FAULTS)
     with tempfile.TemporaryDirectory() as place:
-        evaluated(Path(place) / "first", HEAD + HONEST, 0)  # the nursery is started
+        evaluated(Path(place) / "first", HEAD + HONEST, 0)  # the fork server is started
         processor_s = honest_processor_s(Path(place))
         share = round(asked.evaluations * asked.faulty)
         order = [True] * share + [False] * (asked.evaluations - share)

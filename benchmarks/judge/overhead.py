@@ -4,7 +4,7 @@
 
 Every honest candidate of the judge's tests is judged against one original, as `porter verify` does but for compiling
 its kernels: its text is checked, its calls are planned, admitted, carried out and compared. Processor time is that of
-this process, of the nurseries and of all their children from birth to death; how much of it was in the interpreter,
+this process, of the fork servers and of all their children from birth to death; how much of it was in the interpreter,
 a wrapped worker tells (`interpreted_apart.py`).
 """
 
@@ -49,7 +49,7 @@ class Spent:
 
 
 class Meter:
-    """The processor time of this process, of its nurseries and their children, and of the interpreter."""
+    """The processor time of this process, of its fork servers and their children, and of the interpreter."""
 
     def __init__(self) -> None:
         self._file = Path("/tmp") / f"porter-interpretation-{os.getpid()}"
@@ -65,7 +65,7 @@ class Meter:
 
     @staticmethod
     def _workers_s() -> float:
-        """The nurseries are born of this process's child; what a process reaped counts with it."""
+        """The fork servers are forked from this process's child; what a process reaped counts with it."""
         return descendants.used_s(os.getpid())
 
 
@@ -92,7 +92,7 @@ def measured(candidates: list[Piece], rounds: int) -> list[Spent]:
     try:
         with counted(meter), tempfile.TemporaryDirectory() as cache:
             judge = Judge(Path(cache))
-            judge.verdict(candidates[0], compiling=False)  # nurseries
+            judge.verdict(candidates[0], compiling=False)  # fork servers
             return [_spent(meter, judge, piece, rounds) for piece in candidates]
     finally:
         meter.close()

@@ -20,7 +20,7 @@ from porter.source.headers import DiskHeaders
 from porter.source.load import read_sources
 from porter.source.parse import parse
 from porter.suite.operators import Operator
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 # How each target's ports are changed.
 MUTATIONS = {"triton": python_mutations.mutations, "maca": cpp_mutations.mutations}
@@ -76,7 +76,7 @@ def trial(operator: Operator, target: str, cache: Path, seed: int) -> Trial:
     backend = find_backend(target)
     source = read_sources(operator.kernel)[0]
     program = parse(source, headers=DiskHeaders(()))
-    original = original_side(program, (), ())
+    original = original_unit(program, (), ())
     port = backend.port(program, tuple(header for _, header in original.headers), find_target(backend, ""))
     return Trial(operator, port, MigrateOptions(target, cache, contract=operator.contract, seed=seed, edges=True))
 

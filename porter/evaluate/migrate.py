@@ -47,7 +47,7 @@ from porter.source.findings import KERNELS_OF_LIBRARIES
 from porter.source.load import load
 from porter.source.program import Program
 from porter.source_text import Source
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 _PART_FOR_FORMULA = 0.95  # of what the limit left: telling what came of it takes a moment, too
 SEED = 20_021  # of what porter's own ports are asked for, so that a port has one verdict
@@ -95,7 +95,7 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
 
 
 def _better(
-    followed: Migration, port: Port, original: Side, options: MigrateOptions, progress: Progress
+    followed: Migration, port: Port, original: TranslationUnit, options: MigrateOptions, progress: Progress
 ) -> tuple[Migration, Port]:
     """Returns the port from the formula, or else `port`, which follows the kernels, with the reason.
 
@@ -140,7 +140,7 @@ def _following_kernels(followed: Migration, because: str) -> Migration:
 
 
 def _held_and_compiled(
-    original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress
+    original: TranslationUnit, port: Port, target: Target, options: MigrateOptions, progress: Progress
 ) -> Migration:
     """Proves `port` against `original`, unless the vendor's own compiler refuses it."""
     migration = held(original, port, target, options, progress)
@@ -157,7 +157,9 @@ def _as_anybodys(options: MigrateOptions, formula: Formula) -> MigrateOptions:
     return replace(options, seed=SEED if options.seed is None else options.seed, dtypes=formula.dtypes)
 
 
-def read_and_ported(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Side, Port]:
+def read_and_ported(
+    source: Source, target: Target, options: MigrateOptions, progress: Progress
+) -> tuple[TranslationUnit, Port]:
     """Returns the original as it is built, and the port. Raises `PorterError` for a source that is cut off."""
     original = read_original(source, options)
     progress(f"porting {source.path.name}")
@@ -170,7 +172,9 @@ def _not_compiled(migration: Migration, error: Finding) -> Migration:
     return replace(migration, outcome=NotBuilt(error.message, error.message), findings=(*migration.findings, error))
 
 
-def held(original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
+def held(
+    original: TranslationUnit, port: Port, target: Target, options: MigrateOptions, progress: Progress
+) -> Migration:
     """Proves `port` against `original`: returns a proof of every entry, and what was found on the way.
 
     Raises `MachineError` where a device is to execute it and none can.
@@ -203,7 +207,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
 
 @contextmanager
 def executed(
-    original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench, *, is_trusted: bool
+    original: TranslationUnit, port: Port, target: Target, options: MigrateOptions, bench: Bench, *, is_trusted: bool
 ) -> Iterator[Ported]:
     """Yields the port as it is executed: on the CPU, or on a device that nobody is timing on meanwhile."""
     backend = find_backend(target.backend)

@@ -1,7 +1,7 @@
 """Decides which process may use a device: one that measures is alone there, all others prove and prepare side by side.
 
-Each device has seats, lock files named by its UUID, that stand for shares of its memory. Work takes as many seats as it
-needs; a measurement takes all, and while one waits for that no seat is given to anybody else. Only one measurement
+Each device has slots, lock files named by its UUID, that stand for shares of its memory. Work takes as many slots as it
+needs; a measurement takes all, and while one waits for that no slot is given to anybody else. Only one measurement
 waits like this: once it is done, other measurements go first, and work that has waited for `_YIELDS_S` as well as they.
 Where some work begins, all work that waits begins beside it: a measurement waits for as long as the longest takes. Of
 20 operators at once the device had stood still for 45 of 120 s, since each piece of work began by itself (H200).
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from porter.errors import MachineError
 
-SEATS = 16
+SLOTS = 16
 _POLL_S = 0.02
 _YIELDS_S = 5.0
 _JOINS_S = 0.1  # after others began; who waits looks five times in it
@@ -28,8 +28,8 @@ _FOR_ALL_USERS = 0o666
 
 
 def seats_for(needed_bytes: int, memory_bytes: int) -> int:
-    """Returns how many seats stand for `needed_bytes` of a device with `memory_bytes`."""
-    return min(SEATS, 1 + SEATS * needed_bytes // memory_bytes)
+    """Returns how many slots stand for `needed_bytes` of a device with `memory_bytes`."""
+    return min(SLOTS, 1 + SLOTS * needed_bytes // memory_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,16 @@ class DeviceLock:
     patience_s: float
 
     @contextmanager
-    def shared(self, seats: int = 1) -> Iterator[None]:
-        """Holds `seats` of the device, while nobody measures. Raises `MachineError` after `patience_s`."""
+    def shared(self, slots: int = 1) -> Iterator[None]:
+        """Holds `slots` of the device, while nobody measures. Raises `MachineError` after `patience_s`."""
         with ExitStack() as held:
             wish, queue, began = (held.enter_context(_opened(self._path(name))) for name in ("wish", "queue", "began"))
-            every = [held.enter_context(_opened(self._path(str(seat)))) for seat in range(SEATS)]
+            every = [held.enter_context(_opened(self._path(str(slot)))) for slot in range(SLOTS)]
             asked_s = time.time()
 
             def sits() -> bool:
                 is_patient = _just_set(began) or time.time() - asked_s >= _YIELDS_S
-                if not (is_patient or _is_free(queue)) or not self._sit(wish, every, seats):
+                if not (is_patient or _is_free(queue)) or not self._sit(wish, every, slots):
                     return False
                 if not _just_set(began):
                     os.utime(began)
@@ -70,20 +70,20 @@ class DeviceLock:
             fcntl.flock(queue, fcntl.LOCK_SH)
             self._wait(lambda: not _just_set(began) and _try(wish, fcntl.LOCK_EX))
             fcntl.flock(queue, fcntl.LOCK_UN)
-            for seat in range(SEATS):
-                place = held.enter_context(_opened(self._path(str(seat))))
+            for slot in range(SLOTS):
+                place = held.enter_context(_opened(self._path(str(slot))))
                 self._wait(lambda place=place: _try(place, fcntl.LOCK_EX))  # type: ignore[misc]
             yield
 
-    def _sit(self, wish: int, every: list[int], seats: int) -> bool:
-        """Takes `seats` if they are free and nobody wants all; returns whether. With fewer it keeps none."""
+    def _sit(self, wish: int, every: list[int], slots: int) -> bool:
+        """Takes `slots` if they are free and nobody wants all; returns whether. With fewer it keeps none."""
         if not _try(wish, fcntl.LOCK_EX):
             return False
         try:
-            taken = list(islice((seat for seat in every if _try(seat, fcntl.LOCK_EX)), seats))
-            for seat in taken if len(taken) < seats else ():
-                fcntl.flock(seat, fcntl.LOCK_UN)
-            return len(taken) == seats
+            taken = list(islice((slot for slot in every if _try(slot, fcntl.LOCK_EX)), slots))
+            for slot in taken if len(taken) < slots else ():
+                fcntl.flock(slot, fcntl.LOCK_UN)
+            return len(taken) == slots
         finally:
             fcntl.flock(wish, fcntl.LOCK_UN)
 

@@ -15,7 +15,7 @@ from porter.measure.environment import DeviceState, slowed_by
 _SM, _MEMORY = 1, 2  # kinds of clocks
 _MOST_PROCESSES = 64
 _ENDING_S = 0.2  # a process that was just ended is listed a moment longer
-_WORKER = b"porter.worker.nurse"
+_WORKER = b"porter.worker.fork_server"
 
 
 class _Process(ctypes.Structure):

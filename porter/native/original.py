@@ -29,7 +29,7 @@ from porter.native.wrappers import wrapped
 from porter.simt.kernels_only import kernels_only
 from porter.source.headers import folders_of
 from porter.source.standard import standard
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 _FLAGS = (
     *("-O3", "-w", "-shared", "-Xcompiler", "-fPIC", "--default-stream", "per-thread"),
@@ -77,7 +77,7 @@ class _Source:
 
 
 def build_originals(
-    side: Side, contracts: Sequence[Contract], nvcc: Nvcc, cache: Path, extra: tuple[str, ...] = ()
+    side: TranslationUnit, contracts: Sequence[Contract], nvcc: Nvcc, cache: Path, extra: tuple[str, ...] = ()
 ) -> tuple[Entry | BuildFailure, ...]:
     """Returns a caller for the entry of each contract, or why it does not build; `extra` are further flags.
 
@@ -94,7 +94,9 @@ def build_originals(
         return tuple(pool.map(lambda callee: _alone(side, callee, nvcc, cache, extra), callees))
 
 
-def _alone(side: Side, callee: Callee, nvcc: Nvcc, cache: Path, extra: tuple[str, ...]) -> Entry | BuildFailure:
+def _alone(
+    side: TranslationUnit, callee: Callee, nvcc: Nvcc, cache: Path, extra: tuple[str, ...]
+) -> Entry | BuildFailure:
     built = _built(side, (callee,), nvcc, cache, extra)
     if isinstance(built, BuildFailure) and callee.entry.kind is EntryKind.KERNEL:
         source, *_ = kernels_only(side.source, [header for _, header in side.headers])
@@ -104,7 +106,7 @@ def _alone(side: Side, callee: Callee, nvcc: Nvcc, cache: Path, extra: tuple[str
 
 
 def _built(
-    side: Side, callees: Sequence[Callee], nvcc: Nvcc, cache: Path, extra: tuple[str, ...]
+    side: TranslationUnit, callees: Sequence[Callee], nvcc: Nvcc, cache: Path, extra: tuple[str, ...]
 ) -> tuple[Entry, ...] | BuildFailure:
     """Builds with as much of PyTorch's headers as it seems to need, and if that fails with all of them."""
     if not _TORCH.search(side.source.text):
@@ -118,7 +120,13 @@ def _built(
 
 
 def _linked(
-    side: Side, callees: Sequence[Callee], nvcc: Nvcc, cache: Path, flags: tuple[str, ...], *, module: bool = False
+    side: TranslationUnit,
+    callees: Sequence[Callee],
+    nvcc: Nvcc,
+    cache: Path,
+    flags: tuple[str, ...],
+    *,
+    module: bool = False,
 ) -> tuple[Entry, ...] | BuildFailure:
     source = _Source(
         text=wrapped(side, callees, module=module),
@@ -133,14 +141,14 @@ def _linked(
     return tuple(_entry(side, callee, index, str(library), module=module) for index, callee in enumerate(callees))
 
 
-def _entry(side: Side, callee: Callee, index: int, library: str, *, module: bool) -> Entry:
+def _entry(side: TranslationUnit, callee: Callee, index: int, library: str, *, module: bool) -> Entry:
     number, tensors = _number(side, callee), callee.entry.kind is EntryKind.TORCH
     if tensors and module:
         return ExtensionEntry(library, f"entry_{index}", number)
     return LibraryEntry(library, f"porter_entry_{index}", number, tensors)
 
 
-def _number(side: Side, callee: Callee) -> DType | None:
+def _number(side: TranslationUnit, callee: Callee) -> DType | None:
     """Returns the type of the number that the function returns, if it is one."""
     if callee.entry.kind is EntryKind.KERNEL:
         return None

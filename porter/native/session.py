@@ -35,7 +35,7 @@ from porter.native.requests import (
     Replay,
     Sample,
 )
-from porter.simt.shelf import Shelf
+from porter.simt.bounded_folder import BoundedFolder
 from porter.worker.child import Child, Death
 from porter.worker.run import ended, run_of
 
@@ -132,7 +132,7 @@ class Session:
         cache, environment = settings.cache, settings.environment
         self._work, self._limits, self._secret = work, settings.limits, settings.secret
         digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
-        own = kernels or Shelf(cache / "native" / "kernels", _KERNELS_BYTES).made(digest, lambda _: None)
+        own = kernels or BoundedFolder(cache / "native" / "kernels", _KERNELS_BYTES).made(digest, lambda _: None)
         self._folders = cache / "native" / "triton", own
         self._environment = {name: environment[name] for name in _PASSED_ON if name in environment}
         self._library = device_library(cache)
@@ -283,7 +283,7 @@ class Session:
             self._limits,
             {**self._environment, **_ENVIRONMENT},
             resident=True,
-            born=True,
+            forked=True,
             sealed=True,
         )
         if death := child.begin():

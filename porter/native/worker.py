@@ -1,8 +1,9 @@
 """Runs in the process that holds the device: calls entries, reads back bytes, times. It knows no right answers.
 
-`serve([LIBRARY, OWN, KERNELS])`, in a process born of one that has imported all this (`porter/worker/nurse.py`):
-questions (`requests.py`) on standard input, an answer to each on standard output. LIBRARY is `device.cpp` compiled;
-Triton keeps what it needs itself in OWN, a candidate's kernels in KERNELS, which is all that candidates can write to.
+`serve([LIBRARY, OWN, KERNELS])`, in a process forked from one that has imported all this
+(`porter/worker/fork_server.py`): questions (`requests.py`) on standard input, an answer to each on standard output.
+LIBRARY is `device.cpp` compiled; Triton keeps what it needs itself in OWN, a candidate's kernels in KERNELS, which is
+all that candidates can write to.
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ from porter.execution.job import Callee
 from porter.native.requests import EXTENSION
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, match_bracket, significant, tokens
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 _MODULES = frozenset(("PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL"))
 _ARGUMENTS, _TENSORS = (Path(__file__).with_name(name) for name in ("original.inc", "tensors.inc"))
 
 
-def wrapped(side: Side, callees: Sequence[Callee], *, module: bool) -> str:
+def wrapped(side: TranslationUnit, callees: Sequence[Callee], *, module: bool) -> str:
     """Returns the source with a wrapper around each entry, `porter_entry_<index>`; its lines keep their numbers.
 
     With `module` entries that take tensors are bound to Python, as `entry_<index>`; without, the source loses its own

@@ -75,7 +75,7 @@ class Observed:
     drafted: bool = False
 
     @property
-    def damning(self) -> bool:
+    def shows_fault(self) -> bool:
         """Returns whether the original is wrong, rather than merely not brought to run here."""
         if self.drafted and is_of_sizes(self.text):
             return False

@@ -85,7 +85,7 @@ class Expected:
 class Reference:
     """The original's answers. `because` is empty when they can be believed, else says why they cannot.
 
-    `damned` says that what was observed makes the original wrong, rather than merely not brought to run here.
+    `at_fault` says that what was observed makes the original wrong, rather than merely not brought to run here.
     `complete` is False when the budget ended before every workload was examined; `seconds` of processor time were used.
     `launched` are the plain names of what the workloads launched, each once: that of a kernel, or of the variable
     through which one was launched. `habits` are what its own host code does, which its candidates may do as well.
@@ -99,7 +99,7 @@ class Reference:
     complete: bool
     because: str
     seconds: float
-    damned: bool = False
+    at_fault: bool = False
     launched: tuple[str, ...] = ()
     habits: frozenset[FaultKind] = frozenset()
     coverage: BranchCoverage = NOT_MEASURED
@@ -139,7 +139,7 @@ def examine(
         complete=len(expected) == len(workloads),
         because=examiner.because() if workloads else "the contract has no workload",
         seconds=examiner.seconds,
-        damned=any(o.damning for o in examiner.observed),
+        at_fault=any(o.shows_fault for o in examiner.observed),
         launched=tuple(dict.fromkeys(examiner.launched)),
         habits=frozenset(examiner.habits),
         coverage=examiner.coverage,
@@ -165,8 +165,8 @@ class _Examiner:
 
     def because(self) -> str:
         """Returns why the reference cannot be believed; empty when it can."""
-        damning = any(o.damning for o in self.observed)
-        at = next((i for i, o in enumerate(self.observed) if (o.damning if damning else o.unsound)), None)
+        shows_fault = any(o.shows_fault for o in self.observed)
+        at = next((i for i, o in enumerate(self.observed) if (o.shows_fault if shows_fault else o.unsound)), None)
         if at is None:
             return ""
         # Garbage taken in before is where the trouble begins: a counter never cleared, a lane no warp has.
@@ -183,7 +183,7 @@ class _Examiner:
                 return
             self.fitted = self.fitted or not any(o.unsound for o in self.observed)
             yield found
-            if any(o.damning for o in self.observed):
+            if any(o.shows_fault for o in self.observed):
                 return
 
     def examine(self, workload: Workload) -> Expected | None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from porter.native.place import missing_device
 from porter.registry import Unavailable, load_backends
 from porter.report.migration.software import Software, installed_software
-from porter.simt.shelf import folder_bytes
+from porter.simt.bounded_folder import folder_bytes
 from porter.worker.kinds import WorkerKind, start
 from porter.writing.columns import columns
 from porter.writing.document import Json, as_record

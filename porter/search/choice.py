@@ -19,7 +19,7 @@ from porter.registry import find_backend
 from porter.schedule.polynomial import NotSchedulableError
 from porter.search.finish import proven_again, with_times
 from porter.search.run import formula_of_subject
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 # Of a copy's bandwidth. The choice made 23 ports that reached it 0.4 % faster on the mean and 2.2 % at most, and 11
 # others 1.4 % and 6 % (kernelbench, H200).
@@ -27,7 +27,7 @@ _ENOUGH = 0.95
 # The schedule that a port begins with is within 3 % of the best of a hundred for most operators (kernelbench, H100).
 # Of 12 that were timed beside four others three got one that was 4, 6 and 32 % faster (kernelbench, H200).
 _OTHERS = 4
-_GAIN = 1.01  # what a schedule has to be faster by: it is proven for it, and timed once more beside all rivals
+_GAIN = 1.01  # what a schedule has to be faster by: it is proven for it, and timed once more beside all baselines
 
 
 def chosen(migration: Migration, options: MigrateOptions, progress: Progress) -> Migration:
@@ -75,7 +75,7 @@ def _compared(
     Raises `PorterError` where nothing could be timed.
     """
     contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Equal) and not e.choice)
-    original = original_side(migration.program, options.include_dirs, options.defines)
+    original = original_unit(migration.program, options.include_dirs, options.defines)
     subject = Subject(original, Port(migration.files, ()), migration.target, contracts, options)
     formula = formula_of_subject(subject, progress)
     ports = dict(islice(_others(formula, migration), _OTHERS)) if formula is not None else {}

@@ -12,7 +12,7 @@ from porter.evaluate.judge.calling import Called
 from porter.evaluate.migrate import held
 from porter.evaluate.model.migration import Followed, MigrateOptions, Migration, Progress
 from porter.evaluate.model.outcome import Verified
-from porter.evaluate.timing.baselines import Rivals, of_cuda
+from porter.evaluate.timing.baselines import Baselines, of_cuda
 from porter.evaluate.timing.speeds import Subject, timed_if_possible
 from porter.evolve.proposer import Member
 from porter.evolve.proposing.formula import NAME as FORMULA
@@ -24,7 +24,7 @@ from porter.native.timed import Timed
 from porter.registry import find_backend
 from porter.search.by_model import signed
 from porter.search.run import Improved
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 _SEARCHED = "is the best that the search found"
 
@@ -62,7 +62,7 @@ def proven_again(
     migration: Migration, files: tuple[PortedFile, ...], options: MigrateOptions, progress: Progress
 ) -> Migration:
     """Returns the migration with `files` as its port, compared with the original as anybody's would be."""
-    original = original_side(migration.program, options.include_dirs, options.defines)
+    original = original_unit(migration.program, options.include_dirs, options.defines)
     judged = replace(options, seed=options.seed or 0)
     with options.stages.of(Stage.PROVE):
         return held(original, Port(files, migration.findings), migration.target, judged, progress)
@@ -72,7 +72,7 @@ def with_times(migration: Migration, seed: Port | None, options: MigrateOptions,
     """Returns it with times, where they are wanted: beside those of `seed`, where that is another port."""
     if not options.timed:
         return migration
-    original = original_side(migration.program, options.include_dirs, options.defines)
+    original = original_unit(migration.program, options.include_dirs, options.defines)
     port, meet = Port(migration.files, migration.findings), of_cuda(original, options.reference)
     with ExitStack() as kept:
         subject = Subject(port, original, migration.target, meet)
@@ -82,24 +82,24 @@ def with_times(migration: Migration, seed: Port | None, options: MigrateOptions,
 
 @dataclass(frozen=True)
 class _Beside:
-    """Adds the port of `port` to the rivals that `port.meet` names; its files are there as long as `kept`."""
+    """Adds the port of `port` to the baselines that `port.meet` names; its files are there as long as `kept`."""
 
     port: Subject
     options: MigrateOptions
     kept: ExitStack
 
-    def __call__(self, contracts: Sequence[Contract], place: Place, session: Session) -> list[Rivals | str]:
+    def __call__(self, contracts: Sequence[Contract], place: Place, session: Session) -> list[Baselines | str]:
         port, met = self.port, self.port.meet(contracts, place, session)
         in_session = replace(place, one=session)
         backend = find_backend(port.target.backend)
         native = self.kept.enter_context(backend.on_device(port.port, port.original, port.target, in_session))
         found = Called(native, self.options.entry).candidates(contracts)
         timed = [one[0].timed if isinstance(one, tuple) else None for one in found]
-        return [_joined(rivals, seed) for rivals, seed in zip(met, timed, strict=True)]
+        return [_joined(baselines, seed) for baselines, seed in zip(met, timed, strict=True)]
 
 
-def _joined(rivals: Rivals | str, seed: Timed | None) -> Rivals | str:
-    """Returns the rivals with the seed last: the first is the measure."""
-    if isinstance(rivals, str) or seed is None:
-        return rivals
-    return replace(rivals, baselines={**rivals.baselines, SEED: seed})
+def _joined(baselines: Baselines | str, seed: Timed | None) -> Baselines | str:
+    """Returns the baselines with the seed last: the first is the measure."""
+    if isinstance(baselines, str) or seed is None:
+        return baselines
+    return replace(baselines, timed={**baselines.timed, SEED: seed})

@@ -10,8 +10,8 @@ from pathlib import Path
 from porter.dialect import INCLUDE, Dialect
 from porter.errors import MachineError
 from porter.measure.deadline import SHARED_PARTS
+from porter.simt.bounded_folder import BoundedFolder
 from porter.simt.compiler import RUNTIME, Compiler, call, executor_flags
-from porter.simt.shelf import Shelf
 
 # A header is 100 MB, one for each set of flags and each change of porter's own headers; ten serve all of one version.
 _HEADERS_BYTES, _OBJECTS_BYTES, _PROGRAMS_BYTES = 3 << 30, 1 << 30, 4 << 30
@@ -35,9 +35,9 @@ def tree_digest(root: Path) -> str:
     return digest(*(part for p in files for part in (str(p.relative_to(root)), p.read_bytes())))
 
 
-def programs(cache: Path) -> Shelf:
+def programs(cache: Path) -> BoundedFolder:
     """The executables."""
-    return Shelf(cache / "programs", _PROGRAMS_BYTES)
+    return BoundedFolder(cache / "programs", _PROGRAMS_BYTES)
 
 
 def headers_digest(dialect: Dialect) -> str:
@@ -56,7 +56,7 @@ def precompiled_header(found: Compiler, flags: list[str], dialect: Dialect, cach
         _must(found, [*flags, "-x", "c++-header", "porter.h", "-o", "porter.h.gch"], folder)
 
     with SHARED_PARTS.passing():
-        return Shelf(cache / "headers", _HEADERS_BYTES, _COMPILING_S).made(key, make) / "porter.h"
+        return BoundedFolder(cache / "headers", _HEADERS_BYTES, _COMPILING_S).made(key, make) / "porter.h"
 
 
 def executor_objects(found: Compiler, torch: bool, double_precision: bool, cache: Path) -> list[Path]:
@@ -77,7 +77,7 @@ def _object(found: Compiler, name: str, sources: Iterable[Path], *, double_preci
         _must(found, [*flags, "-c", f"{name}.cpp", "-o", f"{name}.o"], folder)
 
     with SHARED_PARTS.passing():
-        return Shelf(cache / "objects", _OBJECTS_BYTES, _COMPILING_S).made(key, make) / f"{name}.o"
+        return BoundedFolder(cache / "objects", _OBJECTS_BYTES, _COMPILING_S).made(key, make) / f"{name}.o"
 
 
 def _must(found: Compiler, arguments: list[str], folder: Path) -> None:

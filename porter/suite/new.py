@@ -18,7 +18,7 @@ from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _settled(program: Program, wanted: NewOperator) -> tuple[tuple[Contract, ...
     """The drafted contracts with what running the original tells, and whether it builds: else they are as drafted."""
     headers = tuple(header for _, header in program.headers)
     drafted = draft(program, kernels=wanted.kernels, sizes=wanted.sizes, whole_program=False, headers=headers)
-    original = original_side(program, wanted.include_dirs, wanted.defines)
+    original = original_unit(program, wanted.include_dirs, wanted.defines)
     with bench(wanted.cache, wanted.time_limit_s) as place:
         built = place.begin(original.request(drafted, CUDA_WARP_SIZE)).result() if drafted else ()
         settled = tuple(

@@ -37,7 +37,7 @@ from porter.suite.children import Children
 from porter.suite.operators import Operator
 from porter.suite.reading import result_of
 from porter.suite.result import ERROR, ORIGINAL, Result, SuiteResult
-from porter.translation_unit import Side, original_side
+from porter.translation_unit import TranslationUnit, original_unit
 from porter.writing.document import Json, encode_json
 
 _SEED_BYTES = 6
@@ -85,7 +85,7 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     if not operator.kernel.is_file():
         return _held_to_module(port, folder, options)
     (source,) = read_sources(operator.kernel)[:1]
-    original = original_side(parse(source, headers=DiskHeaders(())), (), ())
+    original = original_unit(parse(source, headers=DiskHeaders(())), (), ())
     drawing = hashlib.blake2b(operator.contract.read_bytes(), digest_size=_SEED_BYTES)
     with_contract = replace(options, contract=operator.contract, seed=int.from_bytes(drawing.digest(), "little"))
     candidate = candidate_port(port, backend, ())
@@ -110,7 +110,7 @@ def _held_to_module(port: Path, folder: Path, options: MigrateOptions) -> dict[s
     return judgement_document(verdict)
 
 
-def _unrun(original: Side, candidate: Port, device: Target, refused: Outcome) -> Migration:
+def _unrun(original: TranslationUnit, candidate: Port, device: Target, refused: Outcome) -> Migration:
     """Returns what is said of a port that is not run."""
     return Migration(original.program.source, original.program, device, refused, (), candidate.files, (), (), 0.0)
 

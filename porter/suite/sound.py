@@ -21,7 +21,7 @@ from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.suite.operators import Operator
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def seen(operator: Operator, cache: Path) -> tuple[Seen, ...]:
     """The operator's CUDA held to its reference on every workload that a CPU can take, one build for all contracts."""
     contracts = tuple(map(_on_a_cpu, operator.contracts()))
     (source,) = load(operator.kernel).sources
-    side = original_side(parse(source, headers=DiskHeaders(())), (), ())
+    side = original_unit(parse(source, headers=DiskHeaders(())), (), ())
     built = build(side.request(contracts, CUDA_WARP_SIZE), cache)
     with python_standard(operator.reference, contracts, Limits()) as standard:
         pairs = zip(contracts, built, strict=True)

@@ -54,7 +54,7 @@ class SymbolicProcess:
         return answer[0][len(LIFTED) :]
 
     def _begun(self) -> Child:
-        child = Child(PROGRAM, [], self._work, self._limits, born=True, sealed=True)
+        child = Child(PROGRAM, [], self._work, self._limits, forked=True, sealed=True)
         if death := child.begin():
             raise EndlessError(f"nothing is executed on symbols here: {death.message}")
         return child

@@ -1,6 +1,6 @@
 """The child process that carries plans out on symbols, and fits expressions to what came of them.
 
-It is born of a nursery (`porter.worker.nurse`), and confined: it writes nothing and starts nothing.
+It is forked from a fork server (`porter.worker.fork_server`), and confined: it writes nothing and starts nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 
 
 def prepare() -> None:
-    """Makes what every worker needs, before any is born."""
+    """Makes what every worker needs, before any is forked."""
     np.seterr(all="ignore")  # a device does not warn either
 
 

@@ -14,7 +14,7 @@ from porter.evaluate.model.outcome import Verified
 from porter.evaluate.problem.bench import bench
 from porter.simt.compiler import missing_compiler
 from porter.testing.backend_contract import SAMPLES, program_of
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 _TIME_LIMIT_S = 20.0
 
@@ -33,7 +33,7 @@ class ExecutionContract:
         if because := missing_compiler():
             pytest.skip(because)
         program, target = program_of(name), backend.targets()[0]
-        original, port = original_side(program, (), ()), backend.port(program, (), target)
+        original, port = original_unit(program, (), ()), backend.port(program, (), target)
         options = MigrateOptions(backend.name, cache)
         with bench(cache, _TIME_LIMIT_S) as place, backend.ready(port, original, target, place) as ready:
             proofs = Entries(original, port, ready, place, options, None).proofs(lambda _: None)

@@ -19,8 +19,8 @@ from typing import IO
 from porter.execution.job import FaultKind, Limits
 from porter.measure.deadline import unbroken
 from porter.worker.environment import environment_of
+from porter.worker.forking import Forked, fork_server
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
-from porter.worker.nursery import Born, nursery
 from porter.worker.python_start import last_words, python_command
 
 _START_S = 120.0  # importing torch and triton takes two seconds on an idle machine
@@ -47,8 +47,9 @@ class Child:
     """`python -m MODULE arguments` in the folder `work`, which gets its log, with `environment` besides the usual.
 
     With `resident` its memory is watched, not its address space, of which the driver of a device reserves terabytes.
-    One that is `born` comes of the nursery of its module, which has imported all it needs. What a `sealed` one answers
-    begins with a word that came with the question, before any code of a candidate was called: without it, it is forged.
+    One that is `forked` comes of the fork server of its module, which has imported all it needs. What a `sealed` one
+    answers begins with a word that came with the question, before any code of a candidate was called: without it, it
+    is forged.
     """
 
     def __init__(
@@ -60,19 +61,19 @@ class Child:
         environment: Mapping[str, str] | None = None,
         *,
         resident: bool = False,
-        born: bool = False,
+        forked: bool = False,
         sealed: bool = False,
     ) -> None:
         self._limits = limits
         self._sealed = sealed
         self._resident_limit = math.inf if resident else None
         self._log = work / "stderr"
-        self._process: subprocess.Popen[bytes] | Born
+        self._process: subprocess.Popen[bytes] | Forked
         with self._log.open("wb") as log:
-            birthplace = nursery(module, environment or {}) if born else None
+            server = fork_server(module, environment or {}) if forked else None
             with unbroken():
-                if birthplace is not None:
-                    self._process = birthplace.born(arguments, work, log, environment_of(work))
+                if server is not None:
+                    self._process = server.fork(arguments, work, log, environment_of(work))
                 else:
                     self._process = _started(module, arguments, work, log, environment or {})
         self._death_by: Death | None = None
@@ -207,7 +208,7 @@ class _Pipe:
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes] | Born, look: Callable[[], float], look_s: float | None
+        self, process: subprocess.Popen[bytes] | Forked, look: Callable[[], float], look_s: float | None
     ) -> None:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -1,7 +1,7 @@
-"""A process of which many are born shares its memory with them by pages of 2 MiB instead of 4 KiB.
+"""A process of which many are forked shares its memory with them by pages of 2 MiB instead of 4 KiB.
 
 A birth copies the table of all pages. For 230 MB that PyTorch and Triton take this is 9 ms of processor time, and 12 ms
-when the child ends; with large pages 2 and 5 ms. To make them takes 0.4 s, so it is done when many were born.
+when the child ends; with large pages 2 and 5 ms. To make them takes 0.4 s, so it is done after many forks.
 """
 
 from __future__ import annotations

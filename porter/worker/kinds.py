@@ -32,7 +32,7 @@ def start(kind: WorkerKind) -> str:
         module.touch()
         work.mkdir()
         try:
-            child = Child(kind.module, [str(module), *kind.arguments], work, Limits(), kind.environment, born=True)
+            child = Child(kind.module, [str(module), *kind.arguments], work, Limits(), kind.environment, forked=True)
         except MachineError as error:
             return error.message
         death = child.begin()

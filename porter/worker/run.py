@@ -18,7 +18,7 @@ from porter.worker.frames import Task
 class Worker:
     """Runs the module at `path` by `python -m program`. `work` is a folder of its own, which must exist.
 
-    `program` prepares in a nursery what all its workers need, and seals its answers.
+    `program` prepares in a fork server what all its workers need, and seals its answers.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Worker:
 
     def _new(self) -> Child:
         arguments = [str(self._path)]
-        return Child(self._program, arguments, self._work, self._limits, self._environment, born=True, sealed=True)
+        return Child(self._program, arguments, self._work, self._limits, self._environment, forked=True, sealed=True)
 
     def close(self) -> None:
         """Ends the process, if there is one."""

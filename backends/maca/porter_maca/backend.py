@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.translation_unit import Side
+    from porter.translation_unit import TranslationUnit
     from porter.worker.kinds import WorkerKind
 
 
@@ -127,7 +127,7 @@ class MacaBackend:
     def cost(  # noqa: PLR0917
         self,
         port: Port,
-        original: Side,
+        original: TranslationUnit,
         contract: Contract,
         workload: Workload,
         target: Target,
@@ -141,7 +141,7 @@ class MacaBackend:
         return cost(port, original, contract, workload, target, bench)
 
     def ready(
-        self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
+        self, port: Port, original: TranslationUnit, target: Target, bench: Bench, *, is_trusted: bool = True
     ) -> AbstractContextManager[Ported]:
         """Returns the port on the executor, at 64 lanes and at 32."""
         from porter.evaluate.judge.ported import emulated  # noqa: PLC0415 - only where a port is executed
@@ -151,7 +151,7 @@ class MacaBackend:
     def on_device(
         self,
         port: Port,
-        original: Side,
+        original: TranslationUnit,
         target: Target,  # noqa: ARG002 - an NVIDIA device stands in for all of them
         place: Place,
     ) -> AbstractContextManager[Ported]:

@@ -25,7 +25,7 @@ from porter.evaluate.timing.empty_job import job_of
 from porter.evolve.scoring.cost import Cost
 from porter.simt.plan_protocol import PlanError
 from porter.simt.sample import SampledBlock, SampledCall, SampledKind, SampledLaunch, SampledPlace
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 from porter_maca.dialect import MACA
 
 _MEMORY_CYCLES, _ATOMIC_CYCLES, _SHARED_CYCLES, _EXCHANGE_CYCLES, _BARRIER_CYCLES = 650.0, 700.0, 30.0, 24.0, 25.0
@@ -40,7 +40,7 @@ _KINDS = {
 
 
 def cost(  # noqa: PLR0917 - what the backend's method is asked
-    port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
+    port: Port, original: TranslationUnit, contract: Contract, workload: Workload, target: Target, bench: Bench
 ) -> Cost | str:
     """Returns the sum over the launches of a call at `workload`, or why there is none."""
     if target.chip is None:

@@ -26,7 +26,7 @@ from porter.native.requests import Entry
 from porter.native.session import Session
 from porter.native.timed import Timed
 from porter.source.lexer import TokenKind, tokens
-from porter.translation_unit import Side, ported_side
+from porter.translation_unit import TranslationUnit, ported_unit
 from porter_maca.api import OTHER_BRAND, ApiTable, Renamed, Rule, Unsupported, api_table
 from porter_maca.dialect import MACA
 from porter_maca.headers import inclusions
@@ -38,11 +38,11 @@ _WARP_SIZE = 32
 
 
 @contextmanager
-def on_device(ported: Port, original: Side, place: Place) -> Iterator[ProxyPort]:
+def on_device(ported: Port, original: TranslationUnit, place: Place) -> Iterator[ProxyPort]:
     """Makes `ported` ready to be built for the device of `place`, and run there."""
     with place.session("".join(file.text for file in ported.files)) as session:
         session.start()
-        yield ProxyPort(ported_side(ported, original, MACA), ported, place, session)
+        yield ProxyPort(ported_unit(ported, original, MACA), ported, place, session)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from porter.ir.tile.program import Operator
     from porter.native.place import Place
     from porter.rules.original import OwnCode
-    from porter.translation_unit import Side
+    from porter.translation_unit import TranslationUnit
     from porter.worker.kinds import WorkerKind
 
 # The driver's interface to its devices; torch would say the same after seconds of importing.
@@ -131,7 +131,7 @@ class TritonBackend:
     def cost(  # noqa: PLR0917 - a candidate, what is asked of it, and where
         self,
         port: Port,
-        original: Side,
+        original: TranslationUnit,
         contract: Contract,
         workload: Workload,
         target: Target,
@@ -147,7 +147,7 @@ class TritonBackend:
     def ready(
         self,
         port: Port,
-        original: Side,
+        original: TranslationUnit,
         target: Target,
         bench: Bench,
         *,
@@ -158,7 +158,9 @@ class TritonBackend:
 
         return interpreted(port, original, target, bench.cache, bench.limits)
 
-    def on_device(self, port: Port, original: Side, target: Target, place: Place) -> AbstractContextManager[Ported]:
+    def on_device(
+        self, port: Port, original: TranslationUnit, target: Target, place: Place
+    ) -> AbstractContextManager[Ported]:
         """Returns the port's module on the device itself."""
         from porter_triton.native import on_device  # noqa: PLC0415 - only where there is a device
 

@@ -70,7 +70,11 @@ class _Compiler:
         if self._child is None:
             self._cache.mkdir(parents=True, exist_ok=True)
             self._child = Child(
-                "porter_triton.programs", [str(self._work), str(self._cache), "compile"], self._work, _LIMITS, born=True
+                "porter_triton.programs",
+                [str(self._work), str(self._cache), "compile"],
+                self._work,
+                _LIMITS,
+                forked=True,
             )
             if death := self._child.begin():
                 return self._lost(death)

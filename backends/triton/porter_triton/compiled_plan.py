@@ -22,7 +22,7 @@ from porter.execution.job import Construction, Job, Limits, Run
 from porter.launch_plan.steps import Allocate, Compute, Constant, Input, LaunchPlan, TensorView
 from porter.launch_plan.steps import Launch as PlannedLaunch
 from porter.launch_plan.views import extent_bytes, item_bytes, used, views_of
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
 from porter_triton.proof import InterpretedPort, Module, devices_of
@@ -76,7 +76,7 @@ class CompiledPlan:
 
 def compiled_plan(  # noqa: PLR0917 - a candidate, what is asked of it, and where
     port: Port,
-    original: Side,
+    original: TranslationUnit,
     contract: Contract,
     workload: Workload,
     target: Target,
@@ -121,7 +121,7 @@ def _compiled(
     """Returns `plan` with the code of its launches. Raises `MachineError` where the machine failed the compiler."""
     cache.mkdir(parents=True, exist_ok=True)
     (work := folder / "compiling").mkdir()
-    child = Child("porter_triton.programs", [str(work), str(cache), "compile"], work, _LIMITS, born=True)
+    child = Child("porter_triton.programs", [str(work), str(cache), "compile"], work, _LIMITS, forked=True)
     try:
         if death := child.begin():
             return f"the compiler ended: {death.message}"

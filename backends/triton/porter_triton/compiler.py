@@ -1,7 +1,7 @@
 """The child process that compiles kernels, one signature after the other.
 
-It is born of a nursery (`porter.worker.nurse`). A question has a device, a signature and the texts of kernels; the
-answer is empty or an error.
+It is forked from a fork server (`porter.worker.fork_server`). A question has a device, a signature and
+the texts of kernels; the answer is empty or an error.
 """
 
 from __future__ import annotations

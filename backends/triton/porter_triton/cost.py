@@ -15,7 +15,7 @@ from porter.cost_model.words import launch_in_words
 from porter.evaluate.problem.bench import Bench
 from porter.evolve.scoring.cost import Cost
 from porter.execution.job import Construction
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 from porter_triton.compiled_plan import Compiled, CompiledLaunch, CompiledPlan, compiled_plan
 from porter_triton.model.lanes import WARP_SIZE
 from porter_triton.model.ptx import parse
@@ -26,7 +26,7 @@ _NVIDIA = "sm_"
 
 def cost(  # noqa: PLR0917 - what the backend's method is asked
     port: Port,
-    original: Side,
+    original: TranslationUnit,
     contract: Contract,
     workload: Workload,
     target: Target,

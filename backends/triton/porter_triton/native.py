@@ -20,7 +20,7 @@ from porter.native.place import Place
 from porter.native.requests import PlanEntry
 from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 from porter_triton.calls import Calls
 from porter_triton.planned_calls import Function
 from porter_triton.proof import InterpretedPort, Module, devices_of
@@ -30,7 +30,7 @@ _CARRIER = "porter_triton.carrier"
 
 
 @contextmanager
-def on_device(ported: Port, original: Side, target: Target, place: Place) -> Iterator[NativePort]:
+def on_device(ported: Port, original: TranslationUnit, target: Target, place: Place) -> Iterator[NativePort]:
     """Makes `ported` ready to run on the device of `place`."""
     with (
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,

@@ -13,7 +13,7 @@ from porter.execution.job import FaultKind, Job, Limits, Run
 from porter.launch_plan.steps import Number
 from porter.launch_plan.wire import WireError, decode
 from porter.worker.child import Child, Death
-from porter.worker.nursery import begin
+from porter.worker.forking import begin
 from porter.worker.run import run_of
 from porter_triton.records import PlanRequest, Recorded
 from porter_triton.requests import ReplayRequest
@@ -34,12 +34,12 @@ _INTERPRETED = {"TRITON_INTERPRET": "1"}
 
 
 @contextmanager
-def nurseries_beginning() -> Iterator[None]:
+def fork_servers_starting() -> Iterator[None]:
     """Begins to import what both need, which takes seconds, while the caller does something else."""
     beginning = begin(_PLANNING, {}), begin(_REPLAYING, _INTERPRETED)
     yield
-    for nursery in beginning:
-        nursery.result()
+    for fork_server in beginning:
+        fork_server.result()
 
 
 class _Process:
@@ -69,7 +69,7 @@ class _Process:
 
     def _begun(self) -> Child:
         program, arguments, work, limits, environment, sealed = self._start
-        child = Child(program, arguments, work, limits, environment, born=True, sealed=sealed)
+        child = Child(program, arguments, work, limits, environment, forked=True, sealed=sealed)
         if death := child.begin():
             raise DeadError(death)
         return child

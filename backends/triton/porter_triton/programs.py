@@ -1,4 +1,4 @@
-"""The programs that need torch and Triton as they are: one process imports both, and theirs are born of it."""
+"""The programs that need torch and Triton as they are: one process imports both, and theirs are forked from it."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ from porter.evaluate.model.outcome import Fidelity, NotBuilt, NotVerified
 from porter.execution.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source_text import Source
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 from porter_triton.callables import functions_of
 from porter_triton.calls import Calls
 from porter_triton.compile import refused
 from porter_triton.naming import function_of
 from porter_triton.planned_calls import Function
 from porter_triton.port import Lowered, lowered
-from porter_triton.processes import PlanningProcess, ReplayProcess, nurseries_beginning
+from porter_triton.processes import PlanningProcess, ReplayProcess, fork_servers_starting
 from porter_triton.targets import targets
 from porter_triton.whole_numbers import whole_numbers
 
@@ -37,7 +37,9 @@ _LINES = re.compile(r"\s*# (lines? \d+(?:-\d+)?)$")
 
 
 @contextmanager
-def interpreted(ported: Port, original: Side, target: Target, cache: Path, limits: Limits) -> Iterator[InterpretedPort]:
+def interpreted(
+    ported: Port, original: TranslationUnit, target: Target, cache: Path, limits: Limits
+) -> Iterator[InterpretedPort]:
     """Makes `ported` ready to run within `limits`; `cache` keeps compiled kernels, all else is temporary."""
     with (
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
@@ -85,7 +87,7 @@ class InterpretedPort:
     """A module that Triton's interpreter runs. Its launches have to compile for `devices`."""
 
     files: tuple[PortedFile, ...]
-    original: Side
+    original: TranslationUnit
     devices: tuple[Target, ...]
     folder: Path
     cache: Path
@@ -127,7 +129,7 @@ class InterpretedPort:
 
         A kernel that the module launches itself has no launcher there; to be called by itself it gets one.
         """
-        with nurseries_beginning():
+        with fork_servers_starting():
             return self._all_candidates(contracts)
 
     def _all_candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:

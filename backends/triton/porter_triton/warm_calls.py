@@ -1,4 +1,4 @@
-"""A call as candidates make them, which processes make before workers are born of them.
+"""A call as candidates make them, which processes make before workers are forked from them.
 
 Python 3.11 rewrites what it runs often for the types that it saw, and keeps what it looked up. What was run before a
 birth workers share; each of them would write the same into copies of its own, page by page: of the

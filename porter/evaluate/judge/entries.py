@@ -10,7 +10,7 @@ from porter.contract.infer.draft import draft
 from porter.contract.model.asked import check_sizes
 from porter.contract.model.contract import Contract
 from porter.contract.model.reader import load_contracts
-from porter.evaluate.judge.fallback import Descent
+from porter.evaluate.judge.fallback import Fallback
 from porter.evaluate.judge.instantiated import with_instances
 from porter.evaluate.judge.launched import with_kernels
 from porter.evaluate.judge.naming import with_names
@@ -21,7 +21,7 @@ from porter.evaluate.model.migration import MigrateOptions, Progress
 from porter.evaluate.problem.bench import Bench
 from porter.evaluate.reference.judging import Judging
 from porter.source.program import Program
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 from porter.warp.explicit import with_warp_barriers
 
 _NO_PROGRAMS = "main itself was not ported and not compared"
@@ -34,7 +34,7 @@ LOCKSTEP = (
 class Entries:
     """A source, its `port`, and that as it is executed; `answering` may put something else in its place."""
 
-    original: Side
+    original: TranslationUnit
     port: Port
     ported: Ported
     place: Bench
@@ -51,7 +51,7 @@ class Entries:
         original, headers = self.original, tuple(header for _, header in self.original.headers)
         contracts = contracts_of(original, self.options, whole_program=self.ported.runs_programs)
         explicit = with_warp_barriers(original.program, list(headers))
-        descent = Descent(self._prover(original.replaced(explicit)), self.port, self.options, progress)
+        descent = Fallback(self._prover(original.replaced(explicit)), self.port, self.options, progress)
         proofs = descent.proofs(contracts)
         proofs = [with_caveat(proof, LOCKSTEP) for proof in proofs] if explicit else proofs
         if not self.ported.runs_programs and _is_program(original.program):
@@ -62,7 +62,7 @@ class Entries:
         proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
         return with_unexecuted([with_instances(proof, usage) for proof in proofs])
 
-    def _prover(self, original: Side) -> Prover:
+    def _prover(self, original: TranslationUnit) -> Prover:
         options, stated = self.options, self.options.contract is not None
         return Prover(
             original, self.ported, options.sizes, self.place, stated, self.judging, options.deadline, self.answering
@@ -73,7 +73,7 @@ def _is_program(program: Program) -> bool:
     return any(function.qualified == "main" for function in program.host_functions)
 
 
-def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
+def contracts_of(original: TranslationUnit, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
     """Returns the user's contract, or the drafted ones.
 
     Raises `ContractError` and `InputError` for one that is no contract, `UsageError` for a size that none of them has.

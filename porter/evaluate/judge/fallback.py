@@ -31,7 +31,7 @@ _NOT_CALLED = "{} itself has no contract and was not compared"
 
 
 @dataclass(frozen=True)
-class Descent:
+class Fallback:
     """Proves entries, and the parts of an entry that cannot be run."""
 
     prover: Prover

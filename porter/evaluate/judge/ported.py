@@ -19,7 +19,7 @@ from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.host_calls import not_free
 from porter.simt.planned_run import calls_outside
 from porter.source.program import Function
-from porter.translation_unit import Side, ported_side
+from porter.translation_unit import TranslationUnit, ported_unit
 
 _MOST_NAMED = 3
 
@@ -73,7 +73,13 @@ class Ported(Protocol):
 
 
 def emulated(
-    port: Port, original: Side, target: Target, bench: Bench, dialect: Dialect = CUDA, *, is_trusted: bool = True
+    port: Port,
+    original: TranslationUnit,
+    target: Target,
+    bench: Bench,
+    dialect: Dialect = CUDA,
+    *,
+    is_trusted: bool = True,
 ) -> EmulatedPort:
     """Returns a port in C++, run by the executor: at the target's width first, then at CUDA's own; both must be right.
 
@@ -86,14 +92,14 @@ def emulated(
     )
     warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
     part = Part.WHOLE if is_trusted else Part.HOST
-    return EmulatedPort(ported_side(port, original, dialect), bench, hardware, warp_sizes, part, original.own)
+    return EmulatedPort(ported_unit(port, original, dialect), bench, hardware, warp_sizes, part, original.own)
 
 
 @dataclass(frozen=True)
 class SourcePort:
     """A port in C++: what it defines is read from its source."""
 
-    side: Side
+    side: TranslationUnit
 
     def named(self, entry: Entry) -> str:
         """Returns the function or kernel of the entry's own name; `main` for a program."""

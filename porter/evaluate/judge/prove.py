@@ -18,7 +18,7 @@ from porter.evaluate.judge.rehearsal import rehearsals
 from porter.evaluate.judge.telling import Held, Telling, telling
 from porter.evaluate.model.migration import EntryOutcome, Progress
 from porter.evaluate.model.outcome import Equal, Fidelity, NotVerified, Outcome, Refused, Verified, Wrong
-from porter.evaluate.model.time_shares import Turns
+from porter.evaluate.model.time_shares import TimeShares
 from porter.evaluate.problem.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.reference.choices import deciding
 from porter.evaluate.reference.doubt import never_answered, unsound
@@ -33,7 +33,7 @@ from porter.oracle.outputs import largest
 from porter.oracle.reference import Reference
 from porter.oracle.single_precision import as_seen_before
 from porter.simt.compiler import end_calls
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 # The root of bfloat16's epsilon and a margin, in parts of the largest number: `compare` allows no more to any type.
 _MOST_LOST = 0.1
@@ -51,19 +51,19 @@ _IN_BRIEF = "the original is too slow here (--limit, --size), and short runs sho
 class Proof:
     """The outcome of an entry, and what was seen of the original on the way.
 
-    `damned` says that running showed the original itself to be wrong; `apart` are the proofs of single choices of an
+    `at_fault` says that running showed the original itself to be wrong; `apart` are the proofs of single choices of an
     argument at which it is, where it is not at the others.
     """
 
     entry: EntryOutcome
     findings: tuple[Finding, ...]
-    damned: bool = False
+    at_fault: bool = False
     apart: tuple[Proof, ...] = ()
 
     @property
     def stands(self) -> bool:
         """Returns whether this is the verdict; False where the original gave no answer, but a part of the entry may."""
-        return self.damned or self.compared
+        return self.at_fault or self.compared
 
     @property
     def compared(self) -> bool:
@@ -112,7 +112,7 @@ class Prover:
     anyone may have written is tried on more than the contracts' workloads.
     """
 
-    original: Side
+    original: TranslationUnit
     ported: Ported
     sizes: Mapping[str, int]
     bench: Bench
@@ -147,29 +147,31 @@ class Prover:
         """
         wanted = [contract for contract in contracts if not never_answered(contract)]
         ready = self._ready(wanted, steps) if wanted else iter(())
-        turns, late = Turns.of(wanted, self.deadline), list[tuple[int, _Waiting]]()
+        shares, late = TimeShares.of(wanted, self.deadline), list[tuple[int, _Waiting]]()
         for place, contract in enumerate(contracts):
             if because := never_answered(contract):
                 yield place, _unproven(Unproven(contract, because))
                 continue
-            waiting = _Waiting(contract, *next(ready), turns.share_s)
-            proof = self._in_turn(waiting, turns, steps)
+            waiting = _Waiting(contract, *next(ready), shares.share_s)
+            proof = self._in_turn(waiting, shares, steps)
             late += [(place, waiting)] if proof is None else []
-            yield place, proof or _late(contract, turns.late(steps.latest))
-        yield from self._again(late, turns.again(len(late)), steps)
+            yield place, proof or _late(contract, shares.late(steps.latest))
+        yield from self._again(late, shares.again(len(late)), steps)
 
-    def _again(self, late: Sequence[tuple[int, _Waiting]], turns: Turns, steps: _Steps) -> Iterator[tuple[int, Proof]]:
+    def _again(
+        self, late: Sequence[tuple[int, _Waiting]], shares: TimeShares, steps: _Steps
+    ) -> Iterator[tuple[int, Proof]]:
         """Yields the proof of each entry that finishes in a second turn, where enough time is left for one."""
         for place, waiting in late:
-            if turns.share_s < _PART_OF_FIRST * waiting.share_s:
-                turns.taken += 1
-            elif proof := self._in_turn(waiting, turns, steps):
+            if shares.share_s < _PART_OF_FIRST * waiting.share_s:
+                shares.taken += 1
+            elif proof := self._in_turn(waiting, shares, steps):
                 yield place, proof
 
-    def _in_turn(self, waiting: _Waiting, turns: Turns, steps: _Steps) -> Proof | None:
+    def _in_turn(self, waiting: _Waiting, shares: TimeShares, steps: _Steps) -> Proof | None:
         """Returns the proof of an entry; None where its turn was over before."""
         proof = None
-        with turns.next():
+        with shares.next():
             proof = self._proof(waiting, steps)
         if proof is None:
             end_calls()
@@ -354,7 +356,7 @@ def _is_too_slow(proof: Proof) -> bool:
 def _unproven(found: Unproven) -> Proof:
     outcome = NotVerified(found.because, found.too_slow)
     entry = EntryOutcome(found.contract, outcome, launched=found.launched)
-    return Proof(entry, found.findings, found.damned)
+    return Proof(entry, found.findings, found.at_fault)
 
 
 def _at(choice: str, found: Unproven) -> Proof:

@@ -18,7 +18,7 @@ LEAST_S = 2.0
 
 
 @dataclass
-class Turns:
+class TimeShares:
     """The turns of `count` entries within `deadline`; `kept` shares are left for entries proven behind all of them."""
 
     deadline: Deadline
@@ -27,7 +27,7 @@ class Turns:
     taken: int = 0
 
     @classmethod
-    def of(cls, contracts: Sequence[Contract], deadline: Deadline) -> Turns:
+    def of(cls, contracts: Sequence[Contract], deadline: Deadline) -> TimeShares:
         """Returns the turns of these entries; kernels behind a program, or behind several functions, share one more."""
         kinds = [contract.entry.kind for contract in contracts]
         in_parts = EntryKind.PROGRAM in kinds or sum(kind is not EntryKind.KERNEL for kind in kinds) > 1
@@ -46,9 +46,9 @@ class Turns:
         with self.deadline.span(share_s) as span:
             yield span
 
-    def again(self, count: int) -> Turns:
+    def again(self, count: int) -> TimeShares:
         """Returns the turns of `count` of the entries, once all have had theirs."""
-        return Turns(self.deadline, count, self.kept)
+        return TimeShares(self.deadline, count, self.kept)
 
     def late(self, doing: str) -> str:
         """Returns what is said of an entry whose turn was over while it was `doing` something."""

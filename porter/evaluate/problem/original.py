@@ -17,12 +17,12 @@ from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.unfinished import refuse_unfinished
 from porter.source_text import Source
-from porter.translation_unit import Side, original_side
+from porter.translation_unit import TranslationUnit, original_unit
 
 SET_MACRO, OF_ANOTHER_FILE = "PORT2015", "PORT2017"
 
 
-def read_original(source: Source, options: MigrateOptions, within: Path | None = None) -> Side:
+def read_original(source: Source, options: MigrateOptions, within: Path | None = None) -> TranslationUnit:
     """Returns the original as it is built.
 
     It has the macros that its headers show its build to set, and what other files of its library define of the
@@ -43,17 +43,17 @@ def read_original(source: Source, options: MigrateOptions, within: Path | None =
     if taken := defined_elsewhere(program):
         pieces, notes = tuple(one.piece for one in taken), tuple(map(_of_another_file, taken))
         program = replace(program, elsewhere=pieces, findings=(*program.findings, *notes))
-    return original_side(program, options.include_dirs, defines)
+    return original_unit(program, options.include_dirs, defines)
 
 
-def no_original(path: Path, own: OwnCode, contracts: Sequence[Contract], options: MigrateOptions) -> Side:
+def no_original(path: Path, own: OwnCode, contracts: Sequence[Contract], options: MigrateOptions) -> TranslationUnit:
     """Returns what stands in for an original where candidates are compared with something else.
 
     It is an empty source at `path`, with the user's build options, and the code that is its `own` all the same.
     """
     empty = parse(Source(path, ""), defines=options.defines)
     called = own.functions.union(contract.entry.name for contract in contracts)
-    side = original_side(empty, options.include_dirs, options.defines)
+    side = original_unit(empty, options.include_dirs, options.defines)
     return replace(side, own=replace(own, functions=called))
 
 

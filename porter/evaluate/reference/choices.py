@@ -60,7 +60,7 @@ def examined(
             continue
         reference = examine(at_workloads(contract, [workload]))
         seconds += reference.seconds
-        if reference.damned:
+        if reference.at_fault:
             wrong.append((workload.name, replace(reference, contract=_alone(contract, workload))))
         elif (because := unsound(reference)) and not _is_empty(reference):
             left_out.append(_LEFT_OUT.format(workload.name, because))

@@ -130,7 +130,7 @@ def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contra
     if not names or not any(f.code == LEFT_BOUNDS for f in reference.findings):
         return ""
     zeros, others = (examine(_holding(reference.contract, names, *v)) for v in ((Values.ZEROS, ""), _OF_BYTES))
-    if zeros.damned and _places(zeros) == _places(others):
+    if zeros.at_fault and _places(zeros) == _places(others):
         return ""
     listed = ", ".join(f"'{name}'" for name in names)
     return f"{_UNVALUED.format(listed)} the original is wrong with these: {reference.because}"
@@ -200,10 +200,10 @@ def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
 def unsound(reference: Reference) -> str:
     """Returns why the original's answers cannot be compared with; empty when they can."""
     if reference.because:
-        if not reference.damned and is_of_sizes(reference.because):
+        if not reference.at_fault and is_of_sizes(reference.because):
             refused = reference.because.startswith(FaultKind.DEVICE_ASSERT)
             return f"{_DRAWN if refused else _ELSEWHERE}: {reference.because}"
-        return f"{_BELIEVED if reference.damned else _RUN}: {reference.because}"
+        return f"{_BELIEVED if reference.at_fault else _RUN}: {reference.because}"
     if asked := open_questions(reference.contract):
         return _asked(*asked)
     if not reference.complete:
@@ -229,7 +229,7 @@ def _untouched(reference: Reference, left: Sequence[TensorValue]) -> bool:
 
 def too_slow(reference: Reference) -> bool:
     """Returns whether the original took too long at the sizes of its workloads."""
-    stopped = reference.because.startswith(FaultKind.TIMEOUT) and not reference.damned
+    stopped = reference.because.startswith(FaultKind.TIMEOUT) and not reference.at_fault
     return stopped or not (reference.because or reference.complete)
 
 

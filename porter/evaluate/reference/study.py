@@ -33,7 +33,7 @@ from porter.oracle.reference import Reference, examine
 from porter.oracle.single_precision import in_single_precision
 from porter.oracle.text_output import of_devices
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 _FEW_WORKLOADS = 3  # show what host code does
 
@@ -42,13 +42,13 @@ _FEW_WORKLOADS = 3  # show what host code does
 class Unproven:
     """Why there is nothing to compare with, and what was seen.
 
-    `damned` is as in a reference, `too_slow` as in a verdict.
+    `at_fault` is as in a reference, `too_slow` as in a verdict.
     """
 
     contract: Contract
     because: str
     findings: tuple[Finding, ...] = ()
-    damned: bool = False
+    at_fault: bool = False
     launched: tuple[str, ...] = ()
     too_slow: bool = False
 
@@ -94,7 +94,7 @@ class Originals:
     more workloads than the contracts'.
     """
 
-    source: Side
+    source: TranslationUnit
     sizes: Mapping[str, int]
     bench: Bench
     stated: bool = False
@@ -250,7 +250,7 @@ def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...]
     if asked := misled(reference, drafted) or misvalued(reference, drafted, look):
         return Unproven(contract, asked, noted, launched=launched)
     seen = (*noted, *reference.findings)
-    return Unproven(contract, unsound(reference), seen, reference.damned, launched, too_slow(reference))
+    return Unproven(contract, unsound(reference), seen, reference.at_fault, launched, too_slow(reference))
 
 
 def _limited(confirmation: Confirmation, *, is_drafted: bool) -> str:

@@ -9,38 +9,38 @@ from pathlib import Path
 from porter.contract.model.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.timing.answers import Answers, NativeAnswers
-from porter.evaluate.timing.python_baselines import python_rivals
+from porter.evaluate.timing.python_baselines import python_baselines
 from porter.execution.job import BuildFailure
 from porter.native.original import build_originals, host_positions
 from porter.native.place import Place
 from porter.native.requests import Entry
 from porter.native.session import Session
 from porter.native.timed import Timed
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 CUDA = "cuda"
 
 
 @dataclass(frozen=True)
-class Rivals:
+class Baselines:
     """The right answers for one contract, and the baselines by their names: the first is the measure.
 
     `workloads` are those to time it at, where they are not the contract's.
     """
 
     answers: Answers
-    baselines: Mapping[str, Timed]
+    timed: Mapping[str, Timed]
     workloads: tuple[Workload, ...] = ()
 
 
-# For each contract the rivals of a candidate, or why there are none.
-Meet = Callable[[Sequence[Contract], Place, Session], Sequence[Rivals | str]]
+# For each contract the baselines of a candidate, or why there are none.
+Meet = Callable[[Sequence[Contract], Place, Session], Sequence[Baselines | str]]
 
 
-def of_cuda(original: Side, reference: Path | None) -> Meet:
+def of_cuda(original: TranslationUnit, reference: Path | None) -> Meet:
     """Returns the CUDA original under nvcc, which also knows the answers, and a Python `reference`, if there is one."""
 
-    def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Rivals | str]:
+    def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Baselines | str]:
         try:
             built = build_originals(original, contracts, place.nvcc(), place.cache)
         except MachineError as error:
@@ -51,9 +51,9 @@ def of_cuda(original: Side, reference: Path | None) -> Meet:
     return meet
 
 
-def _cuda(contract: Contract, built: Entry | BuildFailure, session: Session, reference: Path | None) -> Rivals | str:
+def _cuda(contract: Contract, built: Entry | BuildFailure, session: Session, reference: Path | None) -> Baselines | str:
     if isinstance(built, BuildFailure):
         return f"the original does not build with nvcc: {built.placed}"
     original = Timed(session, built, host_positions(contract))
-    others = python_rivals(reference, contract, session) if reference else {}
-    return Rivals(NativeAnswers(contract, original), {CUDA: original, **others})
+    others = python_baselines(reference, contract, session) if reference else {}
+    return Baselines(NativeAnswers(contract, original), {CUDA: original, **others})

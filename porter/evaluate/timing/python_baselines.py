@@ -15,7 +15,7 @@ from porter.oracle.python_calling import placed, positions
 PYTORCH, COMPILED = "pytorch", "torch.compile"
 
 
-def python_rivals(path: Path, contract: Contract, session: Session) -> Mapping[str, Timed]:
+def python_baselines(path: Path, contract: Contract, session: Session) -> Mapping[str, Timed]:
     """Returns the reference in the file at `path`, called as `contract` says, as eager and as compiled rival."""
     roles = positions(contract, Role.OUT, Role.INOUT), positions(contract, Role.OUT)
 

@@ -1,4 +1,4 @@
-"""Gives entries times: runs each that was proven on the device, beside its rivals."""
+"""Gives entries times: runs each that was proven on the device, beside its baselines."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from porter.evaluate.judge.ported import Candidates
 from porter.evaluate.model.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.model.outcome import Equal, Fidelity
 from porter.evaluate.model.speed import NotMeasured, Speed
-from porter.evaluate.timing.baselines import Meet, Rivals
+from porter.evaluate.timing.baselines import Baselines, Meet
 from porter.evaluate.timing.timing import Stopwatch
 from porter.measure.stages import Stage
 from porter.native.place import Place
 from porter.native.place import place as device_place
 from porter.registry import find_backend
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject of a timing: a port of `original` (empty for a candidate of something else), and its rivals."""
+    """The subject of a timing: a port of `original` (empty for a candidate of something else), and its baselines."""
 
     port: Port
-    original: Side
+    original: TranslationUnit
     target: Target
     meet: Meet
 
@@ -71,7 +71,7 @@ class _Timing:
         return {**self.options.sizes, **self.options.timed_sizes}
 
     def speeds(self, entries: Sequence[EntryOutcome]) -> list[tuple[Speed, ...]]:
-        """Returns the times of each entry, all taken in one process, beside its rivals."""
+        """Returns the times of each entry, all taken in one process, beside its baselines."""
         subject, contracts = self.subject, [entry.contract for entry in entries]
         backend = find_backend(subject.target.backend)
         self.progress("building what it is timed beside")
@@ -82,21 +82,21 @@ class _Timing:
             oracle.start()
             ported = native if self.options.seed is None else Called(native, self.options.entry)
             with self.options.stages.of(Stage.BUILD):
-                rivals, candidates = subject.meet(contracts, self.place, oracle), ported.candidates(contracts)
-            ready = zip(entries, candidates, rivals, strict=True)
+                baselines, candidates = subject.meet(contracts, self.place, oracle), ported.candidates(contracts)
+            ready = zip(entries, candidates, baselines, strict=True)
             return [tuple(self._entry(entry, found, met, native.fidelity)) for entry, found, met in ready]
 
     def _entry(
-        self, entry: EntryOutcome, found: Candidates, rivals: Rivals | str, fidelity: Fidelity
+        self, entry: EntryOutcome, found: Candidates, baselines: Baselines | str, fidelity: Fidelity
     ) -> Iterator[Speed]:
         """Yields the times of each workload at which the entry is timed."""
         contract = entry.contract
         candidate = found[0].timed if isinstance(found, tuple) else None
-        if isinstance(rivals, str):
-            yield NotMeasured(None, fidelity, rivals)
+        if isinstance(baselines, str):
+            yield NotMeasured(None, fidelity, baselines)
             return
         stated = self.options.contract is not None
-        workloads = rivals.workloads or timed_workloads(contract, self._sizes, stated=stated)
+        workloads = baselines.workloads or timed_workloads(contract, self._sizes, stated=stated)
         if candidate is None:
             because = "there is no port of it to time" if isinstance(found, tuple) else found.because
             yield NotMeasured(None, fidelity, because)
@@ -105,8 +105,8 @@ class _Timing:
         else:
             seed, stages = secrets.randbits(32), self.options.stages
             watch = Stopwatch(
-                self.place, contract, rivals.answers, fidelity, seed, stages=stages, too_slow=self.too_slow
+                self.place, contract, baselines.answers, fidelity, seed, stages=stages, too_slow=self.too_slow
             )
             for workload in workloads:
                 self.progress(f"timing {entry.name}: {workload.name}")
-                yield watch.time(candidate, workload, rivals.baselines)
+                yield watch.time(candidate, workload, baselines.timed)

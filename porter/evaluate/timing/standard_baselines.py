@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from porter.contract.model.contract import Contract
 from porter.evaluate.problem.standards import as_written
 from porter.evaluate.timing.answers import NativeAnswers
-from porter.evaluate.timing.baselines import Meet, Rivals
-from porter.evaluate.timing.python_baselines import PYTORCH, python_rivals
+from porter.evaluate.timing.baselines import Baselines, Meet
+from porter.evaluate.timing.python_baselines import PYTORCH, python_baselines
 from porter.native.place import Place
 from porter.native.session import Session
 from porter.oracle.standard import Standard
@@ -17,7 +17,7 @@ from porter.oracle.standard import Standard
 def of_standard(standard: Standard) -> Meet:
     """Returns a Python reference, which also answers at the sizes of a device; nothing for recorded answers."""
 
-    def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Rivals | str]:
+    def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Baselines | str]:
         del place
         if standard.source.path.suffix != ".py":
             return ["there is nothing to time it beside: recorded answers have no speed"] * len(contracts)
@@ -26,7 +26,7 @@ def of_standard(standard: Standard) -> Meet:
     return meet
 
 
-def _python(standard: Standard, contract: Contract, session: Session) -> Rivals:
-    baselines = python_rivals(standard.source.path, contract, session)
+def _python(standard: Standard, contract: Contract, session: Session) -> Baselines:
+    baselines = python_baselines(standard.source.path, contract, session)
     workloads = as_written(standard, contract)
-    return Rivals(NativeAnswers(contract, baselines[PYTORCH], standard.construction), baselines, workloads)
+    return Baselines(NativeAnswers(contract, baselines[PYTORCH], standard.construction), baselines, workloads)

@@ -15,12 +15,12 @@ from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source_text import Source
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 _Files = tuple[PortedFile, ...]
 
 
-def space_of_port(backend: Backend, original: Side, target: Target) -> Space:
+def space_of_port(backend: Backend, original: TranslationUnit, target: Target) -> Space:
     """Returns the points around what `backend` makes of `original`, whose port is the seed.
 
     A point's files are the port of the source with the sizes of the point, tuned as it says; None where less of that
@@ -45,7 +45,7 @@ class _Lowering:
     """Turns points into files. Keeps ports by their source, since most points differ in what the backend turns."""
 
     backend: Backend
-    original: Side
+    original: TranslationUnit
     target: Target
     known: tuple[Size, ...]
     tuning: tuple[Knob, ...]
@@ -67,7 +67,7 @@ class _Lowering:
         return port.files if _errors(port) <= self.errors else None
 
 
-def _port(backend: Backend, original: Side, program: Program, target: Target) -> Port:
+def _port(backend: Backend, original: TranslationUnit, program: Program, target: Target) -> Port:
     return backend.port(program, tuple(header for _, header in original.headers), target)
 
 

@@ -31,7 +31,7 @@ from porter.rules.original import NO_CODE, OwnCode
 from porter.source.encoding import read_text
 from porter.source.program import Program
 from porter.source_text import Source
-from porter.translation_unit import Side
+from porter.translation_unit import TranslationUnit
 
 ORIGINAL, CONTRACT = "original", "contract.toml"
 _STATED = {True: "user", False: "porter"}
@@ -55,7 +55,7 @@ class Subject:
     it. `constructions` say how a class is built at the workloads of these names.
     """
 
-    original: Side
+    original: TranslationUnit
     seed: Port
     target: Target
     contracts: tuple[Contract, ...]

@@ -25,7 +25,7 @@ from porter.evaluate.model.speed import Measured, NotMeasured
 from porter.evaluate.problem.bench import Bench, bench
 from porter.evaluate.problem.standards import opened
 from porter.evaluate.timing.answers import Answers
-from porter.evaluate.timing.baselines import Meet, Rivals, of_cuda
+from porter.evaluate.timing.baselines import Baselines, Meet, of_cuda
 from porter.evaluate.timing.standard_baselines import of_standard
 from porter.evaluate.timing.timing import Ready, Stopwatch
 from porter.evolve.scored import Measure, Score
@@ -238,7 +238,9 @@ def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[T
         seed = secrets.randbits(32) if own else None
         ready = zip(subject.contracts, met, seeds, strict=True)
         made = partial(_Entry, fidelity=native.fidelity, seed=seed)
-        entries = [_entry(subject, contract, _patient(rivals, oracle), one, made) for contract, rivals, one in ready]
+        entries = [
+            _entry(subject, contract, _patient(baselines, oracle), one, made) for contract, baselines, one in ready
+        ]
         yield TimedScorer(subject, backend, place, planning, entries)
 
 
@@ -253,7 +255,7 @@ def _meeting(subject: Subject) -> Iterator[Meet]:
 
 
 def _entry(
-    subject: Subject, contract: Contract, met: Rivals | str, found: Candidates, made: Callable[..., _Entry]
+    subject: Subject, contract: Contract, met: Baselines | str, found: Candidates, made: Callable[..., _Entry]
 ) -> _Entry:
     workloads = subject.workloads_of(contract)
     baseline = found[0].timed if isinstance(found, tuple) else None
@@ -263,9 +265,11 @@ def _entry(
     return made(contract, workloads, met.answers, baseline)
 
 
-def _patient(rivals: Rivals | str, oracle: Session) -> Rivals | str:
-    """Returns `rivals` that remember their answers, so that none is computed twice."""
-    return rivals if isinstance(rivals, str) else replace(rivals, answers=_Remembered(rivals.answers, oracle))
+def _patient(baselines: Baselines | str, oracle: Session) -> Baselines | str:
+    """Returns `baselines` that remember their answers, so that none is computed twice."""
+    return (
+        baselines if isinstance(baselines, str) else replace(baselines, answers=_Remembered(baselines.answers, oracle))
+    )
 
 
 def _unmade(found: Candidates) -> str:

@@ -39,7 +39,7 @@ class Confined:
     def ask(self, what: Ask, call: Call | None = None) -> Answer:
         """Returns its answer, or in its place how the process ended."""
         if self.child is None:
-            self.child = Child(_WORKER, [str(self.path)], self.work, _LIMITS, born=True, sealed=True)
+            self.child = Child(_WORKER, [str(self.path)], self.work, _LIMITS, forked=True, sealed=True)
             if death := self.child.begin():
                 return self._dead(death)
         before = self.child.cpu_s()

@@ -79,11 +79,11 @@ def test_no_answer_of_the_users_helps_where_a_function_is_missing(drafted):
 
 
 @pytest.mark.parametrize(
-    ("damned", "because"),
+    ("at_fault", "because"),
     [(True, "the original's own result is unreliable: why"), (False, "the original does not run here: why")],
 )
-def test_an_original_is_blamed_for_what_was_seen_to_be_wrong_alone(drafted, damned, because):
-    reference = replace(left_bounds(drafted, "why"), damned=damned)
+def test_an_original_is_blamed_for_what_was_seen_to_be_wrong_alone(drafted, at_fault, because):
+    reference = replace(left_bounds(drafted, "why"), at_fault=at_fault)
     assert unsound(reference) == because
 
 
@@ -94,7 +94,7 @@ def test_sizes_that_porter_chose_are_named_where_the_original_refuses_them(draft
     because = f"{fault}, workload 'tiny' (n = 3)"
     reference = Reference(drafted, (), (), deterministic=True, complete=True, because=because, seconds=0.0)
     assert unsound(reference).startswith("the original does not run at these sizes (others: --size, or `conditions`")
-    assert unsound(replace(reference, damned=True)) == f"the original's own result is unreliable: {because}"
+    assert unsound(replace(reference, at_fault=True)) == f"the original's own result is unreliable: {because}"
 
 
 def test_an_assertion_is_asked_for_other_values(drafted):
@@ -112,8 +112,10 @@ def test_integers_that_porter_chose_may_be_why_bounds_are_left(wrong_with_zeros,
     void f(int n, const int* at, float* x) { k<<<1, 256>>>(n, at, x); }
     """
     (contract,) = draft(parse(Source(Path("k.cu"), text)))
-    reference = replace(left_bounds(contract, "writes 4 bytes of `argument 2` (28 bytes) at byte -8"), damned=True)
-    because = misvalued(reference, contract, lambda zeros: replace(reference, contract=zeros, damned=wrong_with_zeros))
+    reference = replace(left_bounds(contract, "writes 4 bytes of `argument 2` (28 bytes) at byte -8"), at_fault=True)
+    because = misvalued(
+        reference, contract, lambda zeros: replace(reference, contract=zeros, at_fault=wrong_with_zeros)
+    )
     assert because.startswith("the contract is open: the source does not say which values 'at' may have") is open_
 
 
@@ -127,7 +129,9 @@ def test_bins_that_are_left_elsewhere_with_other_values_are_a_question_about_val
 
     def left(values):
         byte = -388 if values is Values.ZEROS or not moves else -380
-        return replace(left_bounds(contract, f"writes 4 bytes of `argument 2` (28 bytes) at byte {byte}"), damned=True)
+        return replace(
+            left_bounds(contract, f"writes 4 bytes of `argument 2` (28 bytes) at byte {byte}"), at_fault=True
+        )
 
     because = misvalued(left(Values.ZEROS), contract, lambda changed: left(changed.tensors[0].values))
     assert because.startswith("the contract is open: the source does not say which values 'letter'") is open_

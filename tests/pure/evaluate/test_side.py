@@ -7,7 +7,7 @@ from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side, ported_side
+from porter.translation_unit import original_unit, ported_unit
 from porter_maca import MacaBackend
 
 HEADER = '#define EACH(NAME) extern "C" __global__ void NAME(float* x) { x[threadIdx.x] = 1; }\n'
@@ -17,10 +17,10 @@ def test_a_port_has_the_kernels_that_macros_of_its_headers_define():
     header = Source(Path("each.cuh"), HEADER)
     text = '#include "each.cuh"\nEACH(ones)\n'
     program = parse(Source(Path("op.cu"), text), headers=lambda *_: header)
-    original = original_side(program, (), ())
+    original = original_unit(program, (), ())
     ported = PortedFile("each.maca.cuh", HEADER, header)
     port = Port((PortedFile("op.maca.cpp", text.replace("each.cuh", "each.maca.cuh"), program.source), ported), ())
-    named = ported_side(port, original, CUDA).named(Entry(EntryKind.KERNEL, "ones"))
+    named = ported_unit(port, original, CUDA).named(Entry(EntryKind.KERNEL, "ones"))
     assert [f.name for f in named] == ["ones"]
 
 
@@ -34,7 +34,7 @@ def test_kernels_behind_a_capability_are_found_in_the_port():
     #endif"""
     program = parse(Source(Path("op.cu"), text))
     backend = MacaBackend()
-    side = ported_side(backend.port(program, (), backend.targets()[0]), original_side(program, (), ()), backend.dialect)
+    side = ported_unit(backend.port(program, (), backend.targets()[0]), original_unit(program, (), ()), backend.dialect)
     assert [len(side.named(Entry(EntryKind.KERNEL, name))) for name in ("modern", "device_only")] == [1, 1]
 
 
@@ -49,7 +49,7 @@ def test_kernels_of_headers_behind_the_compilers_macro_are_found_in_the_port():
     header = Source(Path("each.cuh"), text)
     program = parse(Source(Path("op.cu"), '#include "each.cuh"\n'), headers=lambda *_: header)
     backend = MacaBackend()
-    original = original_side(program, (), ())
-    side = ported_side(backend.port(program, (header,), backend.targets()[0]), original, backend.dialect)
+    original = original_unit(program, (), ())
+    side = ported_unit(backend.port(program, (header,), backend.targets()[0]), original, backend.dialect)
     assert "__CUDACC__" not in side.headers[0][1].text
     assert [f.qualified for f in side.named(Entry(EntryKind.KERNEL, "ops::each"))] == ["ops::each"]

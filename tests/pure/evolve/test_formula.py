@@ -16,7 +16,7 @@ from porter.schedule.schedule import Algorithm
 from porter.search.loop import CandidateJudge
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 from tests.pure.schedule.programs import ALL
 from tests.toolchain.schedule.test_modules import contract_of
 
@@ -87,7 +87,7 @@ def test_what_is_slower_than_the_best_is_not_proven_and_not_verified():
     backend = find_backend("triton")
     source = parse(Source(Path("own.cu"), "__global__ void k(float* x) { x[0] = 1; }"))
     subject = Subject(
-        original_side(source, (), ()), Port((), ()), TARGET, (CONTRACT,), MigrateOptions("triton", Path())
+        original_unit(source, (), ()), Port((), ()), TARGET, (CONTRACT,), MigrateOptions("triton", Path())
     )
     evaluator = LocalEvaluator(subject, "", backend, (), None, Scores())  # nothing is there to prove by
     judge = CandidateJudge(evaluator, 0, traits(MECHANISM, backend, ()), frozenset({NAME}))

@@ -10,7 +10,7 @@ from porter.evolve.space import AS_IS
 from porter.registry import find_backend
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 TEXT = """\
 #include <cuda_runtime.h>
@@ -24,7 +24,7 @@ void run(float* x, int n) { scale<<<(n + kThreads - 1) / kThreads, kThreads>>>(x
 
 def space(target, text=TEXT):
     backend = find_backend(target)
-    side = original_side(parse(Source(Path("k.cu"), text)), (), ())
+    side = original_unit(parse(Source(Path("k.cu"), text)), (), ())
     return backend, side, space_of_port(backend, side, backend.targets()[0])
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from porter.errors import MachineError
-from porter.measure.lock import SEATS, DeviceLock
+from porter.measure.lock import SLOTS, DeviceLock
 
 HOLDER = """
 import sys
@@ -64,7 +64,7 @@ def test_nobody_measures_beside_others(lock):
 @pytest.mark.usefixtures("holder")
 def test_others_work_beside_others_as_long_as_there_are_seats(lock):
     with ExitStack() as held:
-        for _ in range(SEATS - 1):
+        for _ in range(SLOTS - 1):
             held.enter_context(lock().shared())
         with pytest.raises(MachineError), lock().shared():
             pass
@@ -72,7 +72,7 @@ def test_others_work_beside_others_as_long_as_there_are_seats(lock):
 
 def test_whoever_finds_too_few_seats_leaves_them_to_others(lock):
     with ExitStack() as held:
-        for _ in range(SEATS - 2):
+        for _ in range(SLOTS - 2):
             held.enter_context(lock().shared())
         with pytest.raises(MachineError), lock().shared(3):
             pass
@@ -204,7 +204,7 @@ def test_the_lock_of_a_process_that_was_killed_is_free(lock, holder):
 
 @pytest.mark.parametrize("how", ["alone", "shared"])
 def test_the_lock_is_given_back(lock, how):
-    for _ in range(2 * SEATS):
+    for _ in range(2 * SLOTS):
         with getattr(lock(), how)():
             pass
 

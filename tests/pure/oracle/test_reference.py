@@ -87,7 +87,7 @@ def test_an_original_that_is_seen_to_be_wrong_is_asked_no_further():
         return ran(job, doubled(job), Fault(FaultKind.RACE, "k.cu", 3, "k", "two threads write"))
 
     reference = examine(CONTRACT, PROGRAM, execute)
-    assert reference.damned
+    assert reference.at_fault
     assert asked == {(3,)}
 
 
@@ -248,7 +248,7 @@ def test_prints_are_compared_number_by_number(got, want, same):
 
 
 @pytest.mark.parametrize(
-    ("kind", "kernel", "damned"),
+    ("kind", "kernel", "at_fault"),
     [
         (FaultKind.RACE, "k", True),
         (FaultKind.OUT_OF_BOUNDS, "k", True),
@@ -260,10 +260,10 @@ def test_prints_are_compared_number_by_number(got, want, same):
         (FaultKind.UNKNOWN, "k", False),
     ],
 )
-def test_an_original_that_was_not_brought_to_run_is_not_wrong_for_that(kind, kernel, damned):
+def test_an_original_that_was_not_brought_to_run_is_not_wrong_for_that(kind, kernel, at_fault):
     fault = Fault(kind, "k.cu", 3, kernel, "why", fatal=True)
     reference = examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), fault, finished=False))
-    assert (bool(reference.because), reference.damned) == (True, damned)
+    assert (bool(reference.because), reference.at_fault) == (True, at_fault)
 
 
 @pytest.mark.parametrize("kind", [FaultKind.LAUNCH, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED])
@@ -273,16 +273,16 @@ def test_an_original_that_wants_other_sizes_than_porter_chose_is_not_wrong(kind)
 
     drafted = examine(CONTRACT, PROGRAM, execute, drafted=True)
     assert drafted.because == f"{kind.value} in k at line 3: not at these sizes, workload 'tiny' (n = 3)"
-    assert not drafted.damned
-    assert examine(CONTRACT, PROGRAM, execute).damned
+    assert not drafted.at_fault
+    assert examine(CONTRACT, PROGRAM, execute).at_fault
 
 
 def test_an_original_that_divides_by_a_size_that_porter_chose_is_not_wrong():
     def execute(job: Job) -> Run:
         return ran(job, doubled(job), Fault(FaultKind.CRASH, "k.cu", 3, "k", f"{DIVIDED}, or its overflow", fatal=True))
 
-    assert not examine(CONTRACT, PROGRAM, execute, drafted=True).damned
-    assert examine(CONTRACT, PROGRAM, execute).damned
+    assert not examine(CONTRACT, PROGRAM, execute, drafted=True).at_fault
+    assert examine(CONTRACT, PROGRAM, execute).at_fault
 
 
 def test_what_shows_an_original_to_be_wrong_is_its_reason():
@@ -291,5 +291,5 @@ def test_what_shows_an_original_to_be_wrong_is_its_reason():
         return ran(job, doubled(job), other, Fault(FaultKind.RACE, "k.cu", 3, "k", "two threads"))
 
     reference = examine(CONTRACT, PROGRAM, execute, drafted=True)
-    assert reference.damned
+    assert reference.at_fault
     assert reference.because.startswith("race in k at line 3: two threads")

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from porter.simt.shelf import Shelf
+from porter.simt.bounded_folder import BoundedFolder
 
 DAY_S = 86_400
 
 
 @pytest.fixture
 def shelf(tmp_path):
-    return Shelf(tmp_path / "shelf", most_bytes=3000, used_lately_s=3600, look_every_s=0)
+    return BoundedFolder(tmp_path / "shelf", most_bytes=3000, used_lately_s=3600, look_every_s=0)
 
 
 def fill(size=1000):
@@ -107,7 +107,7 @@ def test_a_folder_that_is_only_read_is_used(shelf, monkeypatch):
 
 
 def _work(folder):
-    shelf = Shelf(folder, most_bytes=3000, used_lately_s=3600, look_every_s=0)
+    shelf = BoundedFolder(folder, most_bytes=3000, used_lately_s=3600, look_every_s=0)
     for key in "abcdefgh":
         place = shelf.made(key, lambda made, key=key: (folder / "log").open("a").write(key) and fill()(made))
         if not (place / "file").exists():

@@ -12,7 +12,7 @@ from porter.evaluate.model.outcome import NotBuilt, NotVerified
 from porter.execution.job import Limits
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 from porter_triton.port import lowered, port
 from porter_triton.proof import InterpretedPort
 
@@ -30,7 +30,7 @@ def ported(tmp_path):
     with ExitStack() as workers:
         yield lambda text: InterpretedPort(
             (PortedFile("op_triton.py", text, SOURCE),),
-            original_side(PROGRAM, (), ()), (), tmp_path, tmp_path, Limits(), workers,
+            original_unit(PROGRAM, (), ()), (), tmp_path, tmp_path, Limits(), workers,
         )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from porter.evolve.scoring.subject import Subject
 from porter.registry import find_backend
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 SUITE = Path(__file__).parents[3] / "op_suites" / "kernelbench"
 ROOM = 32_768
@@ -27,7 +27,7 @@ def subject_of(operator: str, cache: Path) -> Subject:
     folder, backend = SUITE / operator, find_backend("triton")
     path = folder / "kernel.cu"
     program, contract = parse(Source(path, path.read_text())), folder / "contract.toml"
-    original, target = original_side(program, (), ()), backend.targets()[0]
+    original, target = original_unit(program, (), ()), backend.targets()[0]
     options = MigrateOptions("triton", cache, contract=contract, environment=dict(os.environ))
     return Subject(original, backend.port(program, (), target), target, load_contracts(contract), options)
 

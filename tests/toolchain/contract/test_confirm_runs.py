@@ -391,7 +391,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("select", &select); }""")
     x, label = confirmation.contract.tensors
     assert confirmation.contract.conditions == ("classes == x_size1",)
     assert label.shape == x.shape[:1]
-    assert not reference.damned
+    assert not reference.at_fault
 
 
 PAIRS = """

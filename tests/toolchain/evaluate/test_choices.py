@@ -16,7 +16,7 @@ from porter.evaluate.problem.bench import bench
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 TEXT = """
 #include <cstdlib>
@@ -58,7 +58,7 @@ def proven(text, cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
     program = parse(Source(Path("copy.cu"), text))
-    original = original_side(program, (), ())
+    original = original_unit(program, (), ())
     with bench(cache, time_limit_s=20.0) as place:
         prover = Prover(original, Itself(original, place), {}, place)
         proofs = prover.prove(draft(program), lambda _: None)

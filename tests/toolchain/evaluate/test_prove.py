@@ -18,7 +18,7 @@ from porter.execution.job import Job, LaunchRecord, Run, ScalarValue, TensorValu
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 from porter_maca import MacaBackend
 
 TEXT = """
@@ -95,7 +95,7 @@ def outcomes(build_cache):
         program = parse(Source(Path("scale.cu"), TEXT))
         contracts = draft(program)
         with bench(build_cache, time_limit_s=20.0) as place:
-            prover = Prover(original_side(program, (), ()), InPython(run, failure), {}, place)
+            prover = Prover(original_unit(program, (), ()), InPython(run, failure), {}, place)
             proofs = prover.prove(contracts, lambda _: None)
         return {proof.entry.contract.name: proof.entry.outcome for proof in proofs}
 
@@ -128,7 +128,7 @@ def test_a_contract_of_the_users_is_held_to_as_it_stands(build_cache):
     large = Workload("large", {"n": 1 << 40}, 1, device_only=True)
     stated = replace(scale, arguments=shaped, workloads=(Workload("mine", {"n": 100}, 1), large), questions=())
     with bench(build_cache, time_limit_s=20.0) as place:
-        prover = Prover(original_side(program, (), ()), InPython(scaled), {}, place, stated=True)
+        prover = Prover(original_unit(program, (), ()), InPython(scaled), {}, place, stated=True)
         (proof,) = prover.prove((stated,), lambda _: None)
     assert isinstance(proof.entry.outcome, Verified)
     assert {check.name for check in proof.entry.outcome.checked} == {"mine"}
@@ -138,7 +138,7 @@ def test_a_contract_of_the_users_is_held_to_as_it_stands(build_cache):
 def test_an_entry_that_its_port_does_not_define_loses_no_other(build_cache):
     header = Source(Path("ops.cuh"), OPS)
     program = parse(Source(Path("op.cu"), '#include "ops.cuh"\n'), headers=lambda *_: header)
-    original, backend = original_side(program, (), ()), MacaBackend()
+    original, backend = original_unit(program, (), ()), MacaBackend()
     (target, *_), contracts = backend.targets(), draft(program, headers=(header,))
     port = backend.port(program, (header,), target)
     without = tuple(replace(file, text=file.text.replace("lost", "renamed")) for file in port.files)

@@ -17,7 +17,7 @@ from porter.execution.job import Job, LaunchRecord, Run, TensorValue
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 TEXT = """
 __global__ void kernel(const double* x, const double* w, double* y, int n) {
@@ -70,7 +70,7 @@ def outcome(build_cache):
     def prove(body, formula, error):
         program = parse(Source(Path("op.cu"), TEXT.replace("BODY", body)))
         with bench(build_cache, time_limit_s=20.0) as place:
-            prover = Prover(original_side(program, (), ()), InPython(ported(formula, error)), {}, place)
+            prover = Prover(original_unit(program, (), ()), InPython(ported(formula, error)), {}, place)
             (proof,) = prover.prove(draft(program), lambda _: None)
         return proof.entry.outcome
 

@@ -25,7 +25,7 @@ from porter.oracle.jobs import job
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 SCALE = """
 __global__ void scaled(const float* x, float* y, float factor, int n) {
@@ -109,7 +109,7 @@ def proven(build_cache):
         contracts = [c for c in draft(program, sizes=sizes or {}) if c.name in runs]
         deadline = Deadline(limit_s)
         with bench(build_cache, time_limit_s=time_limit_s) as place, deadline.running():
-            prover = Prover(original_side(program, (), ()), InPython(runs), sizes or {}, place, deadline=deadline)
+            prover = Prover(original_unit(program, (), ()), InPython(runs), sizes or {}, place, deadline=deadline)
             return {p.entry.contract.name: p.entry for p in prover.prove(contracts, lambda _: None)}
 
     return prove
@@ -210,7 +210,7 @@ def settled(build_cache):
         def study(text, name, *, in_brief=False):
             program = parse(Source(Path("rows.cu"), text))
             (contract,) = [c for c in draft(program) if c.name == name]
-            originals = Originals(original_side(program, (), ()), {}, place)
+            originals = Originals(original_unit(program, (), ()), {}, place)
             found = originals.settled(
                 contract, *originals.begin([contract]).result(), lambda _: None, in_brief=in_brief
             )
@@ -242,7 +242,7 @@ def test_runs_that_leave_no_time_for_a_proof_are_broken_off(build_cache):
     with bench(build_cache, time_limit_s=20.0) as place:
         program = parse(Source(Path("rows.cu"), CUBED))
         (contract,) = [c for c in draft(program) if c.name == "pairs"]
-        originals = Originals(original_side(program, (), ()), {}, place)
+        originals = Originals(original_unit(program, (), ()), {}, place)
         (built,) = originals.begin([contract]).result()
         found = originals.settled(contract, built, lambda _: None, known=KnownProbes(longest_s=0.0))
     assert isinstance(found, Settled)

@@ -18,7 +18,7 @@ from porter.execution.job import BuildFailure
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 TEXT = """
 #include <torch/extension.h>
@@ -70,8 +70,8 @@ def proven(build_cache):
 
     def prove(original, port, fidelity=Fidelity.EMULATED):
         program = parse(Source(Path("scale.cu"), text(original)))
-        side = original_side(program, (), ())
-        ported = original_side(parse(Source(Path("port.cu"), text(port))), (), ())
+        side = original_unit(program, (), ())
+        ported = original_unit(parse(Source(Path("port.cu"), text(port))), (), ())
         with bench(build_cache, time_limit_s=20.0) as place:
             (proof,) = Prover(side, Port(ported, place, fidelity), {}, place).prove(draft(program), lambda _: None)
         return proof.entry

@@ -20,7 +20,7 @@ from porter.execution.job import Job, LaunchRecord, Run, TensorValue
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 TEXT = """
 #include <cuda_fp16.h>
@@ -104,7 +104,7 @@ def outcome(request, build_cache):
         program = parse(Source(Path("sums.cu"), TEXT.replace("TYPE", request.param).replace("SUM", added_in)))
         (contract,) = (c for c in draft(program) if c.name == "sums")
         with bench(build_cache, time_limit_s=20.0) as place:
-            (proof,) = Prover(original_side(program, (), ()), InPython(add, dtype), {}, place).prove(
+            (proof,) = Prover(original_unit(program, (), ()), InPython(add, dtype), {}, place).prove(
                 [contract], lambda _: None
             )
         return proof.entry.outcome

@@ -16,7 +16,7 @@ import pytest
 from porter.cli.main import main
 from porter.evaluate.problem.bench import limits
 from porter.evaluate.timing.answers import NativeAnswers
-from porter.evaluate.timing.baselines import CUDA, Rivals
+from porter.evaluate.timing.baselines import CUDA, Baselines
 from porter.evolve.journal import NAME
 from porter.execution.job import TensorValue
 from porter.launch_plan.steps import Launch, Scalar
@@ -176,7 +176,7 @@ def device(tmp_path, monkeypatch):
                 return Timed(session, lambda job: entry_of(calls, Function(contract.entry.name), job, session))
 
             timed = [timed_for(contract) for contract in contracts]
-            return [Rivals(NativeAnswers(c, t), {CUDA: t}) for c, t in zip(contracts, timed, strict=True)]
+            return [Baselines(NativeAnswers(c, t), {CUDA: t}) for c, t in zip(contracts, timed, strict=True)]
 
         return meet
 

@@ -22,7 +22,7 @@ from porter.rules.original import NO_CODE
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 from porter_maca.dialect import MACA
 
 FOLDER = Path(__file__).parent
@@ -70,7 +70,7 @@ def outcomes(build_cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
     source = Source(FOLDER / "softmax.cu", (FOLDER / "softmax.cu").read_text())
-    original = original_side(parse(source), (), ())
+    original = original_unit(parse(source), (), ())
     target = find_target(find_backend("maca"))
     with bench(build_cache, 5.0) as place:
         (built,) = place.begin(original.request((CONTRACT,), CUDA_WARP_SIZE)).result()

@@ -14,7 +14,7 @@ from porter.evolve.scoring.cost import Cost
 from porter.registry import find_backend
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 TEXT = """\
 #include <torch/extension.h>
@@ -34,7 +34,7 @@ COUNT = 1 << 28  # a gigabyte
 @pytest.fixture(scope="module")
 def cost(cache):
     backend = find_backend("maca")
-    side = original_side(parse(Source(Path("k.cu"), TEXT)), (), ())
+    side = original_unit(parse(Source(Path("k.cu"), TEXT)), (), ())
     (contract,) = draft(side.program, whole_program=False)
     port = backend.port(side.program, (), backend.targets()[0])
 

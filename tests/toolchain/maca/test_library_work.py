@@ -19,7 +19,7 @@ from porter.registry import find_backend, find_target
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 from porter_maca.dialect import MACA
 
 FOLDER = Path(__file__).parent
@@ -48,7 +48,7 @@ def judged(name, place):
     """Returns what comes of every candidate of a file at 64 lanes."""
     contract, text = CONTRACTS[name], TEXTS[name]
     source = Source(FOLDER / f"{name}.cu", (FOLDER / f"{name}.cu").read_text())
-    original = original_side(parse(source), (), ())
+    original = original_unit(parse(source), (), ())
     target = find_target(find_backend("maca"))
     port = Port((PortedFile(f"{name}.cpp", text, Source(FOLDER / f"{name}.cpp", text)),), ())
     (built,) = place.begin(original.request((contract,), CUDA_WARP_SIZE)).result()
@@ -109,7 +109,7 @@ def test_what_an_original_does_besides_is_seen_by_planning_it(build_cache, befor
         pytest.skip(missing_compiler())
     contract = replace(CONTRACTS[TENSORS], name="f", entry=Entry(EntryKind.TORCH, "f"))
     text = HABITS.replace("BEFORE", before).replace("BEHIND", behind)
-    original = original_side(parse(Source(Path("f.cu"), text)), (), ())
+    original = original_unit(parse(Source(Path("f.cu"), text)), (), ())
     with bench(build_cache, 5.0) as place:
         originals = Originals(original, {}, place)
         (built,) = originals.begin((contract,)).result()

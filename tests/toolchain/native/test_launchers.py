@@ -19,7 +19,7 @@ from porter.native.wrappers import wrapped
 from porter.source.parse import parse
 from porter.source.program import CType
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 # Without a kernel, so that any C++ compiler builds it, and tensors of the CPU will do.
 SOURCE = """\
@@ -70,7 +70,7 @@ const char* cudaGetErrorString(int error) { return ""; }
 @pytest.fixture(scope="module")
 def library(nvcc, cache):
     """The launchers, without the parts of PyTorch that only devices have."""
-    side = original_side(parse(Source(Path("op.cu"), SOURCE)), (), ())
+    side = original_unit(parse(Source(Path("op.cu"), SOURCE)), (), ())
     folders, types = torch_folders(), {name: tuple(CType(t, t) for t in found) for name, found in PARAMETERS.items()}
     callees = [Callee(Entry(EntryKind.TORCH, name), parameters) for name, parameters in types.items()]
     narrow = unpacked(narrow_headers((SOURCE,), folders), cache)

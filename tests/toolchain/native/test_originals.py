@@ -13,7 +13,7 @@ from porter.native.original import build_originals
 from porter.native.requests import LibraryEntry
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import Side, original_side
+from porter.translation_unit import TranslationUnit, original_unit
 
 SOURCE = """\
 #include <cuda_fp16.h>
@@ -39,9 +39,9 @@ __global__ void lonely(const float* __restrict__ x, float* y, const float a, int
 """
 
 
-def side_of(text: str, path: str = "op.cu") -> tuple[Side, tuple[Contract, ...]]:
+def side_of(text: str, path: str = "op.cu") -> tuple[TranslationUnit, tuple[Contract, ...]]:
     program = parse(Source(Path(path), text))
-    return original_side(program, (), ()), draft(program, whole_program=False)
+    return original_unit(program, (), ()), draft(program, whole_program=False)
 
 
 def exported(library: str) -> set[str]:

@@ -11,7 +11,7 @@ from porter.native.requests import LibraryEntry
 from porter.registry import find_backend, find_target
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side, ported_side
+from porter.translation_unit import original_unit, ported_unit
 from porter_maca.dialect import MACA
 from porter_maca.proxy import flags, port_headers
 
@@ -42,13 +42,13 @@ void count(const float* x, int* y, __nv_bfloat16* z, int n) {
 
 def test_a_port_compiles_for_an_nvidia_device(nvcc, cache):
     program = parse(Source(Path("warps.cu"), WARPS))
-    original = original_side(program, (), ())
+    original = original_unit(program, (), ())
     backend = find_backend("maca")
     port = backend.port(program, (), find_target(backend, ""))
     assert "cudaMemset" not in port.files[0].text
     contracts = draft(program, whole_program=False)
     built = build_originals(
-        ported_side(port, original, MACA), contracts, nvcc, cache, flags(unpacked(port_headers(port), cache))
+        ported_unit(port, original, MACA), contracts, nvcc, cache, flags(unpacked(port_headers(port), cache))
     )
     assert len(built) == len(contracts) > 0
     assert all(isinstance(entry, LibraryEntry) for entry in built), built

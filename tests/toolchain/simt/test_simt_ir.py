@@ -20,7 +20,7 @@ from porter.source.headers import DiskHeaders
 from porter.source.load import read_sources
 from porter.source.parse import parse
 from porter.syntax.read import read_unit
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 from tests.toolchain.simt.libm import LIBM
 
 SUITES = Path(__file__).parents[3] / "op_suites"
@@ -57,7 +57,7 @@ OPERATORS = (
 def test_the_interpreter_computes_what_the_executor_does(operator, build_cache):
     folder = SUITES / operator
     program = parse(read_sources(folder / "kernel.cu")[0], headers=DiskHeaders(()), defines=())
-    side = original_side(program, (), ())
+    side = original_unit(program, (), ())
     contracts = load_contracts(folder / "contract.toml")
     kernels = Kernels(read_unit(program, tuple(header for _, header in side.headers)))
     whole = build(replace(side.request(contracts, 32), part=Part.HOST), build_cache)

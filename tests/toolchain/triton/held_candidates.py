@@ -28,7 +28,7 @@ from porter.oracle.reference import Reference, examine
 from porter.registry import find_backend, find_target
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import Side, original_side
+from porter.translation_unit import TranslationUnit, original_unit
 from porter_triton.proof import interpreted
 
 FOLDER = Path(__file__).parent / "candidates"
@@ -110,7 +110,7 @@ class Judge:
         self._backend = find_backend("triton")
         self._target = find_target(self._backend)
         original = Source(FOLDER / "softmax.cu", (FOLDER / "softmax.cu").read_text())
-        self._original: Side = original_side(parse(original), (), ())
+        self._original: TranslationUnit = original_unit(parse(original), (), ())
         self._reference: Reference = self._examined()
 
     def _examined(self) -> Reference:

@@ -75,7 +75,7 @@ def test_after_a_call_that_was_broken_off_each_gets_its_own_answer(calls, functi
 
 
 def test_calls_broken_off_anywhere_leave_none_with_another_ones_answer(calls):
-    """The first steps of a call take a few milliseconds: births, plans, messages."""
+    """The first steps of a call take a few milliseconds: forks, plans, messages."""
     left(calls, "count_twice", 0, 1)
     deadline = Deadline(120.0)
     with deadline.running():

@@ -12,7 +12,7 @@ from porter.evolve.scoring.cost import Cost
 from porter.registry import find_backend
 from porter.source.parse import parse
 from porter.source_text import Source
-from porter.translation_unit import original_side
+from porter.translation_unit import original_unit
 
 TEXT = """\
 #include <torch/extension.h>
@@ -32,7 +32,7 @@ COUNT = 1 << 28  # a gigabyte
 class Subject:
     def __init__(self, cache):
         self.backend = find_backend("triton")
-        self.side = original_side(parse(Source(Path("k.cu"), TEXT)), (), ())
+        self.side = original_unit(parse(Source(Path("k.cu"), TEXT)), (), ())
         (self.contract,) = draft(self.side.program, whole_program=False)
         self.port = self.backend.port(self.side.program, (), self.backend.targets()[0])
         self.cache = cache

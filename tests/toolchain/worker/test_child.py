@@ -43,7 +43,7 @@ def module(tmp_path):
 def test_a_worker_whose_memory_is_watched_is_ended_when_it_holds_too_much(module):
     limits = Limits(memory_bytes=128 << 20)
     arguments = ("porter_triton.programs", [str(module), "plan"], module.parent / "run", limits, {})
-    child = Child(*arguments, resident=True, born=True)
+    child = Child(*arguments, resident=True, forked=True)
     try:
         assert child.begin() is None
         answer = child.ask(pickle.dumps((PlanRequest("hoard", (), DEVICES[0]),)), parts=1)
@@ -55,7 +55,7 @@ def test_a_worker_whose_memory_is_watched_is_ended_when_it_holds_too_much(module
 
 def test_a_device_knows_workers_that_were_born_from_other_programs(module):
     arguments = ("porter_triton.programs", [str(module), "plan"], module.parent / "run", Limits(), {})
-    child = Child(*arguments, resident=True, born=True)
+    child = Child(*arguments, resident=True, forked=True)
     try:
         assert child.begin() is None
         assert is_worker(Path(f"/proc/{child.pid}"))

@@ -15,8 +15,8 @@ import porter
 import porter_maca
 import porter_triton
 from porter.errors import MachineError
+from porter.worker.forking import ForkServer
 from porter.worker.kinds import WorkerKind, start
-from porter.worker.nursery import Nursery
 from porter.worker.python_start import package_folders
 
 REFERENCE = """\
@@ -94,7 +94,7 @@ def test_a_process_that_starts_workers_leaves_its_last_words(monkeypatch, tmp_pa
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "breaks.py").write_text("import os\nos.write(2, b'the licence server is away\\n')\nos._exit(7)\n")
     with pytest.raises(MachineError, match="ended with status 7: the licence server is away"):
-        Nursery("breaks", {})
+        ForkServer("breaks", {})
 
 
 def test_a_worker_that_ends_before_its_greeting_leaves_its_last_words(monkeypatch, tmp_path):

@@ -1,6 +1,6 @@
 """The child process that runs a candidate's host code: requests on standard input, `Recorded` on standard output.
 
-It is born of a nursery (`porter.worker.nurse`), confined, and holds no contents of any tensor.
+It is forked from a fork server (`porter.worker.fork_server`), confined, and holds no contents of any tensor.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Installed:
         self.device = DeviceAnswers(self.recorder, _NOWHERE)
 
 
-_installed: list[_Installed] = []  # made once, before any worker is born
+_installed: list[_Installed] = []  # made once, before any worker is forked
 
 
 def prepare() -> None:

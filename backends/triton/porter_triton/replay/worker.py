@@ -1,7 +1,8 @@
 """Runs in the child process that carries out plans in Triton's interpreter.
 
-It is born of a nursery (`porter.worker.nurse`) with TRITON_INTERPRET=1. Requests come on standard input. An answer is
-sealed, and has two parts: what was read, or the records of a run; and the signatures of the launches.
+It is forked from a fork server (`porter.worker.fork_server`) with TRITON_INTERPRET=1. Requests come on
+standard input. An answer is sealed, and has two parts: what was read, or the records of a run; and the signatures of
+the launches.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from porter_triton.requests import PUT_BACK, ReplayRequest
 from porter_triton.warm_calls import KERNEL, TIMES
 
 NUMBERS = b"NUMBERS1"  # begins an answer to a `Read`
-_interpreter: list[Interpreter] = []  # made once, before any worker is born
+_interpreter: list[Interpreter] = []  # made once, before any worker is forked
 
 
 def prepare() -> None:

@@ -1,6 +1,6 @@
-"""Workers that are there at once: born of a process that has imported all they need (`nurse.py`).
+"""Workers that are there at once: forked from a process that has imported all they need (`fork_server.py`).
 
-These processes are themselves born of one, the stem (`stem.py`), so that PyTorch is imported once for all of them.
+These processes are themselves forked from one (`common_imports.py`), so that PyTorch is imported once for all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import IO, Protocol
 from porter.errors import MachineError
 from porter.measure.deadline import unbroken
 from porter.worker.environment import environment_of
-from porter.worker.nurse import ENDING
+from porter.worker.fork_server import ENDING
 from porter.worker.python_start import last_words, package_folders, python_command
 
 _LOOK_S = 0.002  # between two questions for a process that is ending
@@ -33,7 +33,7 @@ _HINT = "`porter doctor` starts a worker of each kind and says which cannot be"
 
 
 class _Process(Protocol):
-    """The methods that both `subprocess.Popen` and `Born` have."""
+    """The methods that both `subprocess.Popen` and `Forked` have."""
 
     def poll(self) -> int | None: ...
 
@@ -41,7 +41,7 @@ class _Process(Protocol):
 
 
 @dataclass
-class Born:
+class Forked:
     """A process: what `subprocess.Popen` has, as far as it is needed. Only a worker has pipes."""
 
     pid: int
@@ -68,7 +68,7 @@ class Born:
 
 
 class _Parent(ABC):
-    """A process that others are born of, once it has imported `module`; it ends when this one does."""
+    """A process that others are forked from, once it has imported `module`; it ends when this one does."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -88,7 +88,7 @@ class _Parent(ABC):
     def child(
         self, arguments: Sequence[str], work: Path, environment: Mapping[str, str], descriptors: Sequence[int]
     ) -> int:
-        """Returns the id of a process in the folder `work`, born with these as its first three descriptors."""
+        """Returns the id of a process in the folder `work`, forked with these as its first three descriptors."""
         asked = {
             "work": str(work),
             "arguments": json.dumps(list(arguments)),
@@ -126,16 +126,16 @@ class _Parent(ABC):
         return MachineError(f"the process that starts workers of {self._module} {how}: {said}", _HINT)
 
 
-class _Stem(_Parent):
-    """The process that nurseries are born of."""
+class _CommonImports(_Parent):
+    """The process that fork servers are forked from."""
 
     def __init__(self) -> None:
-        super().__init__("porter.worker.stem")
+        super().__init__("porter.worker.common_imports")
 
     def _started(self, there: socket.socket) -> _Process:
         folder = Path(tempfile.gettempdir())
         return subprocess.Popen(
-            python_command("porter.worker.nurse", (self._module, str(there.fileno()))),
+            python_command("porter.worker.fork_server", (self._module, str(there.fileno()))),
             env=environment_of(folder),
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -146,12 +146,12 @@ class _Stem(_Parent):
         )
 
 
-class Nursery(_Parent):
-    """The process that workers of `module` are born of, with variables of its own besides the usual."""
+class ForkServer(_Parent):
+    """The process that workers of `module` are forked from, with variables of its own besides the usual."""
 
     def __init__(self, module: str, environment: Mapping[str, str]) -> None:
         self._environment = environment
-        self._stem = _stem()
+        self._parent = _common_imports()
         super().__init__(module)
 
     def _started(self, there: socket.socket) -> _Process:
@@ -160,14 +160,14 @@ class Nursery(_Parent):
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device is no path of the user's
             descriptors = (there.fileno(), nowhere.fileno(), self._log.fileno())
             arguments = (json.dumps(package_folders()), self._module)
-            return Born(self._stem.child(arguments, folder, variables, descriptors), self._stem)
+            return Forked(self._parent.child(arguments, folder, variables, descriptors), self._parent)
 
     @property
     def is_there(self) -> bool:
-        """Returns whether it can be asked; it does not outlive the stem."""
-        return self._stem.is_there and super().is_there
+        """Returns whether it can be asked; it does not outlive the process that it was forked from."""
+        return self._parent.is_there and super().is_there
 
-    def born(self, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]) -> Born:
+    def fork(self, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]) -> Forked:
         """A worker in the folder `work`, whose errors go to `log`."""
         questions, write = os.pipe()
         read, replies = os.pipe()
@@ -176,23 +176,26 @@ class Nursery(_Parent):
         finally:
             os.close(questions)
             os.close(replies)
-        return Born(pid, self, os.fdopen(write, "wb"), os.fdopen(read, "rb"))
+        return Forked(pid, self, os.fdopen(write, "wb"), os.fdopen(read, "rb"))
 
 
 _Key = tuple[str, tuple[tuple[str, str], ...], int]
-_BEGUN: dict[_Key, Future[Nursery]] = {}
+_BEGUN: dict[_Key, Future[ForkServer]] = {}
 _BEGINNING = threading.Lock()
-_STEMS: dict[int, _Stem] = {}  # by the process that started it: a fork has its own
-_STEMMING = threading.Lock()
+_PARENTS: dict[int, _CommonImports] = {}  # by the process that started it: a fork has its own
+_STARTING = threading.Lock()
 
 
-def nursery(module: str, environment: Mapping[str, str]) -> Nursery:
-    """The nursery of this process for `module`, with these variables besides the usual; made anew where it was lost."""
+def fork_server(module: str, environment: Mapping[str, str]) -> ForkServer:
+    """Returns the fork server of this process for `module`, with these variables besides the usual.
+
+    One that was lost is made anew.
+    """
     return begin(module, environment).result()
 
 
-def begin(module: str, environment: Mapping[str, str]) -> Future[Nursery]:
-    """Begins that nursery, which is there in seconds: whoever will need it can do something else meanwhile."""
+def begin(module: str, environment: Mapping[str, str]) -> Future[ForkServer]:
+    """Begins that fork server, which is there in seconds: whoever will need it can do something else meanwhile."""
     key = (module, tuple(sorted(environment.items())), os.getpid())
     with unbroken(), _BEGINNING:
         begun = _BEGUN.get(key)
@@ -202,17 +205,17 @@ def begin(module: str, environment: Mapping[str, str]) -> Future[Nursery]:
         return begun
 
 
-def _start(begun: Future[Nursery], module: str, environment: Mapping[str, str]) -> None:
+def _start(begun: Future[ForkServer], module: str, environment: Mapping[str, str]) -> None:
     try:
-        begun.set_result(Nursery(module, environment))
+        begun.set_result(ForkServer(module, environment))
     except BaseException as error:  # noqa: BLE001 - who waits for it is told
         begun.set_exception(error)
 
 
-def _stem() -> _Stem:
-    """The stem of this process, made anew where it was lost."""
-    with _STEMMING:
-        found = _STEMS.get(os.getpid())
+def _common_imports() -> _CommonImports:
+    """Returns the process that the fork servers of this one are forked from; one that was lost is made anew."""
+    with _STARTING:
+        found = _PARENTS.get(os.getpid())
         if found is None or not found.is_there:
-            found = _STEMS[os.getpid()] = _Stem()
+            found = _PARENTS[os.getpid()] = _CommonImports()
         return found

@@ -7,7 +7,7 @@ import pytest
 
 from porter.contract.model.contract import EntryKind
 from porter.evaluate.model import time_shares as module
-from porter.evaluate.model.time_shares import Turns
+from porter.evaluate.model.time_shares import TimeShares
 from porter.measure.deadline import Deadline
 
 
@@ -25,9 +25,9 @@ def test_one_that_takes_for_ever_leaves_the_others_their_shares():
     deadline, passed = Deadline(1.2), []
     begin = time.monotonic()
     with deadline.running():
-        turns = Turns(deadline, 3)
+        shares = TimeShares(deadline, 3)
         for seconds in (30, 0.01, 0.5):
-            with turns.next() as turn:
+            with shares.next() as turn:
                 time.sleep(seconds)
             passed.append(turn.passed)
     assert passed == [True, False, False]
@@ -36,18 +36,18 @@ def test_one_that_takes_for_ever_leaves_the_others_their_shares():
 
 @pytest.mark.usefixtures("_no_least")
 def test_what_one_does_not_use_passes_to_those_behind_it():
-    deadline, shares = Deadline(60.0), []
+    deadline, lengths = Deadline(60.0), []
     with deadline.running():
-        turns = Turns(deadline, 3)
+        shares = TimeShares(deadline, 3)
         for _ in range(3):
-            with turns.next():
-                shares.append(round(deadline.left_s))
-    assert shares == [20, 30, 60]
+            with shares.next():
+                lengths.append(round(deadline.left_s))
+    assert lengths == [20, 30, 60]
 
 
 def test_none_gets_less_than_a_comparison_takes():
     deadline = Deadline(10.0)
-    with deadline.running(), Turns(deadline, 100).next():
+    with deadline.running(), TimeShares(deadline, 100).next():
         assert 0 < module.LEAST_S - deadline.left_s < 0.5
 
 
@@ -63,5 +63,5 @@ def test_none_gets_less_than_a_comparison_takes():
 )
 def test_what_may_fall_into_parts_leaves_them_a_share(kinds, first_s):
     deadline = Deadline(60.0)
-    with deadline.running(), Turns.of(entries(*kinds), deadline).next():
+    with deadline.running(), TimeShares.of(entries(*kinds), deadline).next():
         assert round(deadline.left_s) == first_s

@@ -1,9 +1,9 @@
-"""The process that workers are born of: what takes seconds to import is imported once, before any of them is there.
+"""The process that workers are forked from: what takes seconds to import is imported once, before any of them is there.
 
-`python -m porter.worker.nurse MODULE SOCKET`: a request names a folder, arguments and variables of the environment and
-brings three descriptors; the answer is the id of a process in a session of its own, in which `MODULE.serve(arguments)`
-runs. A request that is a number asks how that process ended; while it is ending, the answer is `ENDING`. Nothing of a
-candidate runs here.
+`python -m porter.worker.fork_server MODULE SOCKET`: a request names a folder, arguments and variables of the
+environment and brings three descriptors; the answer is the id of a process in a session of its own, in which
+`MODULE.serve(arguments)` runs. A request that is a number asks how that process ended; while it is
+ending, the answer is `ENDING`. Nothing of a candidate runs here.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from porter.worker.huge_pages import share_by_huge_pages
 REQUEST_BYTES = 1 << 16
 ENDING = 1 << 16  # no exit code, and no negative number of a signal
 _PARENT_DEATH_SIGNAL = 1  # of prctl
-_MANY = 16  # births, after which large pages are worth making
+_MANY = 16  # forks, after which large pages are worth making
 
 
 class Program(Protocol):
-    """A module whose workers can be born here."""
+    """A module whose workers can be forked here."""
 
     def prepare(self) -> None:
         """Prepares what all workers need, and nobody can spoil."""
@@ -44,30 +44,30 @@ def main() -> None:
     # Libraries start threads when they are imported, as PyTorch for CUDA does; these wait, and hold no lock.
     warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
     collect_seldom()
-    bear(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
+    serve_forks(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
 
 
-def bear(module: str, line: socket.socket) -> None:
-    """Imports `module` and lets its workers be born, as `line` asks, until the other end is closed."""
+def serve_forks(module: str, line: socket.socket) -> None:
+    """Imports `module` and lets its workers be forked, as `line` asks, until the other end is closed."""
     program = cast("Program", importlib.import_module(module))
     with line:
         program.prepare()
         gc.collect()
         gc.freeze()  # else the first collection of each worker writes to all that it shares, which copies it
         line.sendall(b"ready\n")
-        births = 0
+        forks = 0
         while True:
             request, descriptors, _, _ = socket.recv_fds(line, REQUEST_BYTES, 3)
             if not request:
                 return
             asked = json.loads(request)
             if isinstance(asked, int):
-                # Not waited for: a process takes a second to give back the memory of a device, and others want births.
+                # Not waited for: a process takes a second to give back the memory of a device, and others want forks.
                 ended, status = os.waitpid(asked, os.WNOHANG)
                 answer = os.waitstatus_to_exitcode(status) if ended else ENDING
             else:
-                births += 1
-                if births == _MANY:
+                forks += 1
+                if forks == _MANY:
                     share_by_huge_pages()
                 answer = _born(program, asked, descriptors, line)
             line.sendall(f"{answer}\n".encode())

@@ -26,7 +26,7 @@ _LOCK, _MAKING, _GONE = ".lock", ".making-", ".gone-"
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class BoundedFolder:
     """The entries in `folder`, of about `most_bytes` together; those used within `used_lately_s` stay in any case."""
 
     folder: Path
