@@ -34,6 +34,7 @@ _SHARED_BYTES = 232448  # of a program of an H100
 _MOST_PREFETCHED = 131072  # bytes of them
 _FOR_FOLDS = 1024  # bytes of them that reductions across warps take
 _MOST_PARTS = 512
+_ROWS_OF_ONE = 64  # neighbouring rows that a program has at least, where it goes through all of their columns
 _SHORT_ROW = 768  # points, below which a tile has several rows
 _SMALL_WINDOW = (
     16  # points of a window along two axes, up to which tiles have eight rows: 2,611 us where two took 3,214
@@ -154,7 +155,7 @@ def rows_are_contiguous(nest: Nest) -> bool:
     if not nest.rows or nest.scans:
         return False
     row, column = nest.rows[-1].name, nest.columns[-1].name
-    reads = [read for read in nest.reads if column in read.place.variables]
+    reads = [read for read in nest.reads if {row, column} <= read.place.variables]  # what a column alone has is short
     return any(read.place.coefficient(row).constant == 1 for read in reads) and not any(
         read.place.coefficient(column).constant == 1 for read in reads
     )
@@ -344,9 +345,14 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
     if len(nest.columns) == 1 and columns <= _MOST_HELD_BY_ROWS:
         for rows, warps in ((128, 8), (64, 8), (64, 4), (32, 4)):
             yield Schedule(Algorithm.HELD, rows=rows, columns=columns, warps=warps)
-    if keeps_lanes(nest) and len(nest.columns) == 1 and not _is_read_twice(nest):
-        for rows, width, warps, unrolled in _UNROLLED if nest.element_bytes > 2 else _UNROLLED_SHORT:
-            yield Schedule(Algorithm.STREAMED, rows=rows, columns=width, warps=warps, unrolled=unrolled)
+    unrolled = [
+        Schedule(Algorithm.STREAMED, rows=rows, columns=width, warps=warps, unrolled=unrolled)
+        for rows, width, warps, unrolled in (_UNROLLED if nest.element_bytes > 2 else _UNROLLED_SHORT)
+        if keeps_lanes(nest) and len(nest.columns) == 1 and not _is_read_twice(nest)
+    ]
+    is_filled = extent(nest.rows, sizes) // _ROWS_OF_ONE >= _PROGRAMS // 2
+    if is_filled:
+        yield from unrolled
     for rows, usual, warps in ((128, 32, 8), (64, 32, 4), (256, 16, 8), (128, 16, 4), (256, 8, 4), (512, 8, 8)):
         width = usual * max(1, 4 // nest.element_bytes)
         split = [
@@ -355,6 +361,7 @@ def _by_rows(nest: Nest, sizes: Sizes) -> Iterator[Schedule]:
         ]
         streamed = Schedule(Algorithm.STREAMED, rows=rows, columns=width, warps=warps)
         yield from (streamed, *split) if programs >= _PROGRAMS else (*split, streamed)
+    yield from unrolled
 
 
 def _warps_for(columns: int, rows: int) -> tuple[int, ...]:

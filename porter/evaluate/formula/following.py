@@ -81,7 +81,7 @@ def _compared(migration: Migration) -> frozenset[tuple[str, str]]:
 def instead_of(followed: Migration) -> str:
     """Returns what is said of the port that `followed` the kernels where the one from the formula is delivered."""
     if isinstance(followed.outcome, Verified):
-        return "the port that follows its kernels is verified, too, and was not timed beside this one"
+        return "the port that follows its kernels is verified, too"
     because = getattr(followed.outcome, "because", "")
     words = f"the port that follows its kernels is {outcome_words(followed.outcome.label)}"
     return f"{words}: {because}" if because else words

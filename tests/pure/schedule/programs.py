@@ -121,6 +121,13 @@ def column_mean():
     return operator(body, ("j",), ("columns",))
 
 
+def weighted_columns():
+    """Returns sums along the first axis of a matrix, weighted by what each of its rows has."""
+    product = op("multiply", Read("weight", (at("k"),)), x_at("k", "j"))
+    inputs = (Input("x", F32, ("rows", "columns")), Input("weight", F32, ("rows",)))
+    return operator(total(Combine.SUM, [to("k", "rows")], product), ("j",), ("columns",), inputs)
+
+
 def argmax():
     body = ArgReduce(Combine.MAXIMUM, (to("k", "columns"),), x_at("i", "k"), Position(at("k")))
     program = operator(body, ("i",), ("rows",))
@@ -207,6 +214,7 @@ ALL = {
     "layer_norm": layer_norm(),
     "group_norm": group_norm(),
     "column_mean": column_mean(),
+    "weighted_columns": weighted_columns(),
     "argmax": argmax(),
     "loss": loss(),
     "running": running(),

@@ -57,6 +57,14 @@ def test_tiles_of_short_floats_have_more_of_them(name, sizes, single, half):
     assert first(name, DType.BFLOAT16, **sizes) == half
 
 
+def test_few_columns_are_split_among_programs_and_many_are_not():
+    """64 programs that go through 16,384 rows each left half of an H200 idle."""
+    few = first("weighted_columns", DType.FLOAT32, rows=16384, columns=4096)
+    assert few == Schedule(Algorithm.SPLIT, rows=128, columns=32, parts=16, warps=8)
+    many = first("weighted_columns", DType.FLOAT32, rows=16384, columns=1 << 19)
+    assert many == Schedule(Algorithm.STREAMED, rows=64, columns=4, warps=8, unrolled=8)
+
+
 def test_one_program_for_each_multiprocessor_prefetches_short_floats_that_are_read_once():
     square = programs.op("multiply", programs.x_at("i", "j"), programs.x_at("i", "j"))
     axes = [programs.to("i", "rows"), programs.to("j", "columns")]

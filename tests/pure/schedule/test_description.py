@@ -41,6 +41,10 @@ def test_means_along_the_first_axis_have_rows_that_are_neighbours():
     assert (found.rows, found.columns, found.rows_are_contiguous) == ((1000,), (100,), True)
 
 
+def test_a_weight_of_each_column_does_not_keep_rows_from_being_neighbours():
+    assert description(programs.weighted_columns()).rows_are_contiguous
+
+
 @pytest.mark.parametrize("padding", [0, 1])
 def test_windows_that_overlap_read_no_element_twice(padding):
     found = description(programs.pool(), Sizes({**WINDOWS, "padding": Fraction(padding)}))
