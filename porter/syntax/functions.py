@@ -93,6 +93,7 @@ class FunctionReader(StructReader):
         arguments = self.specialisation()
         with self.scopes.inner():
             parameters = self.parameters()
+            constant = self.text == "const"
             if self.in_trailing_type(body):
                 self.take("->")
                 returns = self.pointers(self.specifiers().type)
@@ -100,7 +101,8 @@ class FunctionReader(StructReader):
             self.at = body
             block = self.block()
         body_block = Block((*initial, *block.statements), block.line)
-        tree = FunctionTree(head, returns, parameters, body_block, arguments, self.file.reading.source.path.name)
+        file = self.file.reading.source.path.name
+        tree = FunctionTree(head, returns, parameters, body_block, arguments, file, constant)
         return replace(tree, arguments=self.specialised_for(tree)) if special and not arguments else tree
 
     def specialised_for(self, tree: FunctionTree) -> tuple[TypeName | Expression, ...]:

@@ -16,7 +16,7 @@ class FunctionTree:
 
     `arguments` are those of an explicit specialisation: `template <> float zero<float>()` has `float`. A constructor's
     initializers are assignments to `this->name` at the beginning of its body. `file` is the name of the file that its
-    lines are lines of.
+    lines are lines of. A `constant` one is a method that may be called on what does not change.
     """
 
     head: Function
@@ -25,6 +25,7 @@ class FunctionTree:
     body: Block
     arguments: tuple[TypeName | Expression, ...] = ()
     file: str = ""
+    constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,31 @@ def test_what_another_function_copied_is_not_known():
           count<<<n, 64>>>(y, x, n); }}""")
 
 
+FILLED = f"""{COUNTED}
+void fill(const float* t) {{ cudaMemcpyToSymbol(table, t, 16); }}
+void prepare(const float* t, int most) {{
+  const int limited = most * 2;
+  fill(t);
+  cudaMemcpyToSymbol(limit, &limited, sizeof(int)); }}
+"""
+
+
+def test_launches_are_given_what_functions_of_their_caller_copied():
+    found = translated(f"""{FILLED} void f(float* y, const float* x, const float* t, int n) {{
+        prepare(t, n);
+        count<<<n, 64>>>(y, x, n); }}""")
+    launcher = found[found.index("def f(") :]
+    assert launcher.index("limited = n * 2") < launcher.index("limit = torch.full((1,), limited,")
+    assert "table, limit" in launcher[launcher.index("count[") :]
+
+
+def test_what_a_function_copies_behind_a_launch_is_not_known_to_it():
+    with pytest.raises(Refusal, match="nothing is known of what 'table' holds"):
+        translated(f"""{FILLED} void f(float* y, const float* x, const float* t, int n) {{
+            count<<<n, 64>>>(y, x, n);
+            prepare(t, n); }}""")
+
+
 @pytest.mark.parametrize("offset", ["n", "4"])
 def test_a_part_of_a_variable_of_the_device_is_refused(offset):
     first = "int m = 1; cudaMemcpyToSymbol(limit, &m, 4);"

@@ -1,10 +1,15 @@
-"""Host functions that set variables of their caller: Python has no such references, so their body stands in place."""
+"""Host functions whose body stands in place of their call: what they set would be lost to the caller otherwise.
+
+That are variables of the caller, for Python has no references, and `__constant__` variables, which are tensors that the
+caller's launches pass on.
+"""
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Call, Expression, Name, Parameter, Return
-from porter.syntax.unit import FunctionTree
-from porter_triton.host import expressions, statements, times
+from porter.syntax.nodes import Call, Expression, Launch, Name, Parameter, Return
+from porter.syntax.unit import FunctionTree, Unit
+from porter.syntax.walk import walk
+from porter_triton.host import expressions, runtime, statements, times
 from porter_triton.host.assigned import assigned, returns_early, set_by
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.instances import kind_of
@@ -13,16 +18,34 @@ from porter_triton.refusal import Refusal
 
 
 def setter(cx: Context, node: Call) -> FunctionTree | None:
-    """Returns the called function, if it sets its references; None for any other, and where it sets a time."""
+    """Returns the called function, if it sets its references or `__constant__` variables for launches of its caller.
+
+    None for any other, and where it sets a time.
+    """
     if not isinstance(node.callee, Name) or times.told(cx, node) is not None:
         return None
     found = [f for f in cx.unit.named(node.callee.name) if f.head.space != "global" and not f.head.template]
-    if len(found) != 1 or not any(set_by(found[0], p) for p in found[0].parameters):
+    if len(found) != 1 or not (
+        any(set_by(found[0], p) for p in found[0].parameters) or _fills_for_others(cx.unit, found[0], frozenset())
+    ):
         return None
     returns = found[0].returns
     gives_nothing = returns.name == "void" and not returns.pointers
     stands = gives_nothing or kind_of(cx, returns) is Kind.ERROR or _result(found[0]) is not None
     return found[0] if stands else None
+
+
+def _fills_for_others(unit: Unit, function: FunctionTree, around: frozenset[str]) -> bool:
+    """Returns whether `function`, or one that it calls, copies to a `__constant__` variable, and launches nothing."""
+    nodes = list(walk(function.body))
+    if function.head.qualified in around or any(isinstance(node, Launch) for node in nodes):
+        return False
+    called = {n.callee.name for n in nodes if isinstance(n, Call) and isinstance(n.callee, Name)}
+    if not called.isdisjoint(runtime.SYMBOL_COPIES):
+        return True
+    inner = around | {function.head.qualified}
+    own = (f for name in called for f in unit.named(name) if f.head.space == "host" and not f.head.template)
+    return any(_fills_for_others(unit, f, inner) for f in own)
 
 
 def _result(function: FunctionTree) -> Expression | None:

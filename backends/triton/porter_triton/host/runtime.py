@@ -21,11 +21,21 @@ _ASKS = (
 _PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBlockSizeVariableSMem")
 _OF_DEVICE = ("THCudaMalloc", "c10::cuda::CUDACachingAllocator::raw_alloc")
 _FILLS = ("cudaMemset", "cudaMemsetAsync", "memset", "std::memset")
-_SYMBOLS = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
+SYMBOL_COPIES = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
 _FROM_SYMBOLS = ("cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync")
 _LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
 _ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
-_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, *_LAUNCHES, *_FROM_SYMBOLS, times.ELAPSED)
+_CALLS = (
+    *_ALLOCATIONS,
+    *_COPIES,
+    *_FILLS,
+    *SYMBOL_COPIES,
+    *_ASKS,
+    *_PROPOSALS,
+    *_LAUNCHES,
+    *_FROM_SYMBOLS,
+    times.ELAPSED,
+)
 
 
 def is_memory_call(node: Call) -> bool:
@@ -47,7 +57,7 @@ def memory_call(cx: Context, node: Call) -> bool:
         _copy(cx, node)
     elif name in _FILLS:
         _fill(cx, node)
-    elif name in _SYMBOLS:
+    elif name in SYMBOL_COPIES:
         _to_symbol(cx, node)
     elif name in _FROM_SYMBOLS:
         _from_symbol(cx, node)

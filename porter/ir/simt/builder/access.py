@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial, reduce
 from math import prod
 
 from porter.ir.simt.builder.arithmetic import as_pointer, convert, plus, scaled
@@ -114,6 +115,9 @@ def address_as(b: Builder, place: Memory, element: Vector) -> Value:
 def _assembled(type_: CType, parts: list[Number]) -> RValue:
     """Returns a value of its numbers, which are taken in order."""
     match type_:
+        case Record(union=True):
+            name = largest(type_)
+            return Fields(type_, ((name, _assembled(dict(type_.fields)[name], parts)),))
         case Record():
             return Fields(type_, tuple((name, _assembled(kind, parts)) for name, kind in type_.fields))
         case ArrayOf(element, extents):
@@ -249,7 +253,10 @@ def in_memory(b: Builder, value: Fields | Elements) -> Memory:
 
 
 def field(b: Builder, place: Place, name: str) -> Place:
-    """The place of a struct's field."""
+    """The place of a struct's field, which may lie in a struct or union without a name."""
+    type_of = place_type(place)
+    if isinstance(type_of, Record) and len(way := type_of.way_to(name)) > 1:
+        return reduce(partial(field, b), way, place)
     match place:
         case Parts(_, places) if name in dict(places):
             return dict(places)[name]

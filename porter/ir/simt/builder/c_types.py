@@ -53,7 +53,26 @@ class Record:
 
     def field(self, name: str) -> CType | None:
         """Returns the type of a field; None where it has none of that name."""
-        return dict(self.fields).get(name)
+        found: CType | None = self if (way := self.way_to(name)) else None
+        for step in way:
+            found = dict(found.fields)[step] if isinstance(found, Record) else None
+        return found
+
+    def way_to(self, name: str) -> tuple[str, ...]:
+        """Returns the fields that lead to the field `name`: structs and unions without names around it, then itself."""
+        if name in dict(self.fields):
+            return (name,)
+        inner = ((step, kind.way_to(name)) for step, kind in self._without_names)
+        return next(((step, *way) for step, way in inner if way), ())
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Returns the names that a method sees: of fields, and of those of structs and unions without names."""
+        return (*(name for name, _ in self.fields), *(n for _, kind in self._without_names for n in kind.members))
+
+    @property
+    def _without_names(self) -> tuple[tuple[str, Record], ...]:
+        return tuple((n, kind) for n, kind in self.fields if n.startswith(UNNAMED) and isinstance(kind, Record))
 
     @property
     def conversions(self) -> tuple[FunctionTree, ...]:
@@ -73,6 +92,7 @@ class FunctionPointer:
     """A pointer to a function, or an object that holds one; which functions it may name is known."""
 
 
+UNNAMED = "@"  # begins the name that a field has here which has none in the source
 CType = Scalar | Void | PointerTo | ArrayOf | Record | FunctionPointer
 VOID = Void()
 FUNCTION = FunctionPointer()
@@ -182,26 +202,25 @@ def element_of(type_: CType) -> Element:
     return Scalar.U8
 
 
-_UNSIGNED = {1: Scalar.U8, 2: Scalar.U16, 4: Scalar.U32, 8: Scalar.U64}
+UNSIGNED = {1: Scalar.U8, 2: Scalar.U16, 4: Scalar.U32, 8: Scalar.U64}
 
 
 def _alike(record: Record) -> Scalar | None:
     """Returns the number that a struct consists of, and of nothing else; None for structs of several sizes."""
-    if _has_union(record):
-        return None
     kinds = [kind if isinstance(kind, Scalar) else Scalar.U64 for _, kind in leaves(record)]
     sizes = {kind.bytes for kind in kinds}
     if len(sizes) != 1 or size_of(record) != len(kinds) * kinds[0].bytes:
         return None
-    return kinds[0] if len(set(kinds)) == 1 and kinds[0] is not Scalar.BOOL else _UNSIGNED[kinds[0].bytes]
+    return kinds[0] if len(set(kinds)) == 1 and kinds[0] is not Scalar.BOOL else UNSIGNED[kinds[0].bytes]
 
 
-def _has_union(type_: CType) -> bool:
+def holds_union(type_: CType | None) -> bool:
+    """Returns whether a value has fields that lie in one place."""
     match type_:
         case Record():
-            return type_.union or any(_has_union(kind) for _, kind in type_.fields)
+            return type_.union or any(holds_union(kind) for _, kind in type_.fields)
         case ArrayOf(element, _):
-            return _has_union(element)
+            return holds_union(element)
     return False
 
 
@@ -236,8 +255,13 @@ def lives_in_memory(type_: CType) -> bool:
 
 
 def leaves(type_: CType, offset: int = 0) -> Iterator[tuple[int, CType]]:
-    """Yields the numbers and pointers that a value is made of, each with its place in bytes."""
+    """Yields the numbers and pointers that a value is made of, each with its place in bytes.
+
+    What several fields of a union call the same number is yielded once.
+    """
     match type_:
+        case Record(union=True):
+            yield from dict.fromkeys(leaf for _, kind in type_.fields for leaf in leaves(kind, offset))
         case Record():
             for (_, kind), at in zip(type_.fields, offsets(type_), strict=True):
                 yield from leaves(kind, offset + at)
@@ -253,7 +277,8 @@ def paths(type_: CType, offset: int = 0) -> Iterator[tuple[int, str]]:
     match type_:
         case Record():
             for (name, kind), at in zip(type_.fields, offsets(type_), strict=True):
-                yield from ((place, f".{name}{path}") for place, path in paths(kind, offset + at))
+                own = "" if name.startswith(UNNAMED) else f".{name}"
+                yield from ((place, f"{own}{path}") for place, path in paths(kind, offset + at))
         case ArrayOf(element, extents):
             for number, indices in enumerate(product(*map(range, extents))):
                 index = "".join(f"[{i}]" for i in indices)

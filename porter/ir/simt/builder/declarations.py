@@ -43,7 +43,7 @@ def declare(b: Builder, node: Declare) -> None:
             place = _declared(b, variable)
             b.bind(variable.name, place)
             type_ = access.place_type(place)
-            for name, _ in type_.fields if not variable.name and isinstance(type_, Record) else ():
+            for name in type_.members if not variable.name and isinstance(type_, Record) else ():
                 b.bind(name, access.field(b, place, name))  # of a union without a name
 
 
@@ -79,7 +79,9 @@ def _of_type(b: Builder, variable: Variable, type_: CType) -> Place:
     if isinstance(type_, ArrayOf) and type_.element is FUNCTION:
         return Held(functions.table(b, variable))
     in_memory = lives_in_memory(type_) or name in b.addressed[-1]
-    if not in_memory and variable.value is not None and (name not in b.mutable[-1] or variable.constexpr):
+    is_constant = variable.constexpr or (variable.type.const and isinstance(type_, Record))
+    never_changes = is_constant or name not in b.mutable[-1]
+    if not in_memory and variable.value is not None and never_changes:
         return Held(_named(initial(b, type_, variable.value, variable.line), name))
     place = access.variable(b, name, type_, in_memory=in_memory)
     if variable.value is not None:

@@ -41,6 +41,8 @@ class Emitter:
         folded: float | None = None
         if kind in ("neg", "cast") and isinstance(result, Scalar) and result.is_float:
             folded = self._folded_float(kind, operands[0], result)
+        elif kind == "cast" and operands[0] in self._floats and isinstance(result, Scalar):
+            folded = self._truncated(operands[0], result)
         elif kind in _FOLDED:
             folded = self._folded(kind, operands, result)
         if folded is not None:
@@ -128,6 +130,12 @@ class Emitter:
         if known is None or (isinstance(known, int) and abs(known) > _EXACT):
             return None
         return float(Concrete().number(-known if kind == "neg" else known, result))
+
+    def _truncated(self, operand: Value, result: Scalar) -> int | None:
+        """Returns a float as a whole number; None where that may not hold it, and it depends on the device."""
+        known = self._floats[operand]
+        fits = result.is_integer and abs(known) < 1 << (result.bits - 1) and (known > -1 or result.is_signed)
+        return int(known) if fits else None
 
     def _folded(self, kind: str, operands: Sequence[Value], result: Type) -> int | bool | None:
         """Returns what an operation on constants is; None where it has to be computed."""

@@ -6,11 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from porter.ir.simt.builder import access, calls, declarations, deduction, expressions, resolve, statements
-from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, Record, lives_in_memory
+from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, Record, holds_union, lives_in_memory
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.mutability import assigned_names
 from porter.ir.simt.builder.state import Builder, Scope, Target
-from porter.ir.simt.builder.values import Closure, FunctionName, Held, Memory, Nothing, OneOf, Place, RValue, Slot
+from porter.ir.simt.builder.values import (
+    Closure,
+    Fields,
+    FunctionName,
+    Held,
+    Memory,
+    Nothing,
+    OneOf,
+    Place,
+    RValue,
+    Slot,
+)
 from porter.ir.simt.types import Scalar
 from porter.source.qualified import unqualified
 from porter.syntax import packs
@@ -47,6 +58,8 @@ def function(
     type_ = owner if owner is not None else access.place_type(this) if this is not None else None
     types = [argument_type(argument) for argument in arguments]
     candidates = tuple(packs.with_arguments(c, len(arguments)) if packs.has_one(c) else c for c in candidates)
+    if this is not None:
+        candidates = _by_constness(candidates, changes=not isinstance(this, Held))
     with b.scope(wall=True):
         if isinstance(type_, Record) and (inside := resolve.definition_of(type_)) is not None:
             resolve.bind_members(b, inside)
@@ -60,6 +73,12 @@ def function(
         with entered(b, chosen, instance, owned), b.scope():
             _bind_parameters(b, chosen.parameters, arguments, line)
             return _returned(b, chosen.returns, chosen.body, line)
+
+
+def _by_constness(candidates: Sequence[FunctionTree], *, changes: bool) -> tuple[FunctionTree, ...]:
+    """Returns the overloads of each class with those first that C++ prefers for an object that `changes`, or not."""
+    classes = list(dict.fromkeys(candidate.head.scope for candidate in candidates))
+    return tuple(sorted(candidates, key=lambda c: (classes.index(c.head.scope), c.constant is changes)))
 
 
 def _bindings_of(type_: CType | None) -> object:
@@ -91,11 +110,19 @@ class entered:  # noqa: N801 - reads as a word
 
 def _bind_this(b: Builder, this: Place) -> None:
     """Binds the object, and its fields by their names."""
+    this = _with_all_fields(b, this)
     b.bind(THIS, this)
     type_ = access.place_type(this)
     if isinstance(type_, Record):
-        for name, _ in type_.fields:
+        for name in type_.members:
             b.bind(name, access.field(b, this, name))
+
+
+def _with_all_fields(b: Builder, place: Place) -> Place:
+    """Returns a place that all fields of a value are parts of: of a union that is a value only one is."""
+    if isinstance(place, Held) and isinstance(place.value, Fields) and holds_union(place.value.type):
+        return access.in_memory(b, place.value)
+    return place
 
 
 def closure(b: Builder, found: Closure, arguments: Sequence[Argument], line: int) -> Place:
@@ -146,7 +173,7 @@ def _parameter(b: Builder, parameter: Parameter, argument: Argument, line: int) 
         is_reference = resolve.is_reference(b, kind)
         same = is_reference and (kind.name == "auto" or access.place_type(argument) == _plain(b, kind, line))
         if same or (is_reference and isinstance(access.place_type(argument), ArrayOf)):
-            return argument
+            return _with_all_fields(b, argument)
         if kind.name == "auto":
             return _copied(b, parameter.name, access.place_type(argument), argument, line)
     return _copied(b, parameter.name, _plain(b, kind, line), argument, line)

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from porter.ir.simt.builder import access, arithmetic, calls, expressions, resolve
-from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, ArrayOf, CType, PointerTo, Record
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, UNSIGNED, ArrayOf, CType, PointerTo, Record
 from porter.ir.simt.builder.mathematics import BITS, FUNCTIONS, Function, conversion
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, Held, Memory, Nothing, Number, Place, RValue, Text
 from porter.ir.simt.operations import COMPARISONS, MATHEMATICS
-from porter.ir.simt.types import Pointer, Scalar
+from porter.ir.simt.types import Pointer, Scalar, Vector
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Expression, Name, TypeName
 
@@ -131,19 +131,24 @@ def _of_memory(b: Builder, plain: str, node: Call) -> RValue | None:
 
 
 def _fill(b: Builder, node: Call) -> RValue:
-    """`memset(p, byte, bytes)` of a number of bytes that is known, all of them 0 or all ones."""
-    place, byte = expressions.number(b, node.arguments[0]), expressions.constant(b, node.arguments[1])
+    """`memset(p, byte, bytes)` of a byte and a number of bytes that are known, of vectors number by number."""
+    place, given = (expressions.number(b, argument) for argument in node.arguments[:2])
+    byte = b.emitter.known(arithmetic.convert(b, given, INT).value)
     size = expressions.constant(b, node.arguments[2])
     target = arithmetic.as_pointer(b, place.value)
     assert isinstance(target.type, Pointer)
-    element = target.type.element
-    if not isinstance(size, int) or byte is None or not isinstance(element, Scalar) or size % element.bytes:
+    held = target.type.element
+    element = held.element if isinstance(held, Vector) else held
+    if not isinstance(size, int) or byte is None or size % element.bytes:
         raise b.problem("memory that is filled with a byte, or of a size, that is not known", node.line)
-    if size // element.bytes > _MOST_COPIED or (byte and element.is_float):
+    if size // element.bytes > _MOST_COPIED:
         raise b.problem(f"memory of {size} bytes that is filled with {byte}", node.line)
-    whole = int.from_bytes(bytes([int(byte) & 0xFF]) * element.bytes, "little", signed=element.is_signed)
-    filled = b.emitter.constant(whole, element)
-    for number in range(size // element.bytes):
+    unit = UNSIGNED[element.bytes] if element.is_float and byte else element
+    if unit is not held:
+        target = b.emitter.emit("bitcast", (target,), Pointer(unit, target.type.space))
+    whole = int.from_bytes(bytes([int(byte) & 0xFF]) * unit.bytes, "little", signed=unit.is_signed)
+    filled = b.emitter.constant(whole, unit)
+    for number in range(size // unit.bytes):
         b.emitter.effect("store", (target, b.emitter.constant(number, INT), filled))
     return Nothing()
 

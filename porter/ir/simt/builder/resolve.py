@@ -11,6 +11,7 @@ from porter.ir.simt.builder import expressions, tuples
 from porter.ir.simt.builder.c_types import (
     BUILT_IN,
     FUNCTION,
+    UNNAMED,
     VOID,
     ArrayOf,
     CType,
@@ -226,13 +227,19 @@ def _with_fields(b: Builder, found: Definition, line: int, *, wall: bool) -> Rec
             if variable.type.reference:
                 raise b.problem(f"the struct '{tree.name}' holds a reference, '{variable.name}'", variable.line)
             kind = declared(b, variable.type, variable.extents, variable.line)
-            if not variable.name and isinstance(kind, Record) and (not kind.union or len(kind.fields) == 1):
+            is_unnamed = not variable.name and isinstance(kind, Record)
+            if is_unnamed and isinstance(kind, Record) and _lies_alone(tree, kind):
                 fields += kind.fields
             elif not isinstance(kind, Void):
-                fields.append((variable.name, kind))
+                fields.append((f"{UNNAMED}{len(fields)}" if is_unnamed else variable.name, kind))
         aligned = expressions.constant(b, tree.aligned) if tree.aligned is not None else 0
     bindings = tuple(found.bindings.items())
     return Record(tree.name, tuple(fields), bindings, tree.union, int(aligned or 0), None, tree, found.arguments)
+
+
+def _lies_alone(outer: StructTree, inner: Record) -> bool:
+    """Returns whether the fields of a struct or union without a name follow each other in the one around it, too."""
+    return not outer.union and (not inner.union or len(inner.fields) == 1)
 
 
 @dataclass(frozen=True, slots=True)

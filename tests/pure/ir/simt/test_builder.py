@@ -404,6 +404,44 @@ def test_structs_with_arrays_and_unions_are_values(body, expected):
     assert one(body, before=PACKED) == expected
 
 
+VECTORS = """
+struct Vec {
+  union { float e[3]; struct { float x, y, z; }; };
+  __device__ Vec() {}
+  __device__ Vec(float a, float b, float c) : x(a), y(b), z(c) {}
+  __device__ float operator[](int i) const { return e[i]; }
+  __device__ float& operator[](int i) { return e[i]; }
+  __device__ Vec operator+(const Vec& o) const { return Vec(x + o.x, y + o.y, z + o.z); }
+  __device__ Vec& operator+=(const Vec& o) { x += o.x; y += o.y; z += o.z; return *this; }
+};
+struct Mixed { char tag; union { struct { short low, high; }; int whole; }; struct { int more; }; };
+struct Counted {
+  int n;
+  __device__ int get() const { return n; }
+  __device__ int get() { return ++n; }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Vec v(t, 2, 3); v[1] = v.z + 4; v.x += 1; out[t] = v.e[0] + 100 * v[1] + v.y;", [t + 1 + 707 for t in T]),
+        ("const Vec v = Vec(1, t, 3) + Vec(t, 1, 1); out[t] = v.y + 100 * v[2];", [t + 401 for t in T]),
+        ("Vec v = Vec(1, 2, 3); v += Vec(t, t, t); Vec w = v; w.e[t % 3] = 0; out[t] = w.x + w.y + w.z;",
+         [6 + 3 * t - (t + 1 + t % 3) for t in T]),
+        ("__shared__ Vec held[32]; held[t] = Vec(t, 2 * t, 1); __syncthreads(); const Vec* p = &held[31 - t];"
+         "out[t] = p->y + (*p)[2];", [2 * (31 - t) + 1 for t in T]),
+        ("Mixed m; m.whole = 0x30002; m.more = t; out[t] = m.low + 10 * m.high + 100 * m.more + 10000 * sizeof(Mixed);",
+         [2 + 30 + 100 * t + 120000 for t in T]),
+        ("Counted c{t}; const int first = c.get(); out[t] = first * 100 + c.n;", [101 * (t + 1) for t in T]),
+        ("const Counted c{t}; out[t] = c.get();", list(T)),
+    ],
+)  # fmt: skip
+def test_members_without_names_lie_where_cpp_puts_them_and_overloads_differ_in_const(body, expected):
+    assert one(body, before=VECTORS) == expected
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
