@@ -46,7 +46,7 @@ from porter.contract.probe.placing import (
 )
 from porter.contract.probe.probed import Probe, Probed
 from porter.contract.probe.regular import Change, limited, multiples, regularities
-from porter.contract.probe.relations import agreements, relations
+from porter.contract.probe.relations import agreements, overlap, relations
 from porter.contract.probe.retyped import other_types, types
 from porter.contract.probe.trials import MOST_ELEMENTS, SLOW_S, SOME_ELEMENTS, Trials, endless, starts, too_small
 from porter.contract.workload.probing import EVEN, FALLING, probe_sizes
@@ -71,10 +71,11 @@ def confirm(
     trials = Trials(execute, known or KnownProbes())
     contract, found = _typed(contract, _Confirmer(contract, trials, given).confirmed(), trials, given)
     for other in _others(contract, trials, given):
-        if _complete(found) and set(found.inferred) <= {*contract.shares}:
+        sound = _is_sound(found, contract, trials)
+        if sound and set(found.inferred) <= {*contract.shares}:
             break
         reading = other.confirmed()
-        if _complete(reading) and not (_complete(found) and reading.inferred):
+        if _is_sound(reading, contract, trials) and not (sound and reading.inferred):
             found = reading
     if given and not _complete(found):
         found = _learnt_elsewhere(contract, trials, given) or found
@@ -120,6 +121,14 @@ def _complete(confirmation: Confirmation) -> bool:
     if confirmation.trouble or unknown_extents(contract) or unknown_bounds(contract):
         return False
     return all(satisfies(contract, workload.sizes) for workload in contract.workloads)
+
+
+def _is_sound(confirmation: Confirmation, drafted: Contract, trials: Trials) -> bool:
+    """Returns whether nothing is open, and threads do not meet in a tensor that was drafted with sizes of its own."""
+    contract = confirmation.contract
+    if not _complete(confirmation) or contract.entry.kind is not EntryKind.TORCH:
+        return _complete(confirmation)
+    return not any(overlap(drafted, trials.exact(contract, w.sizes)) for w in contract.workloads[:1])
 
 
 def _others(contract: Contract, trials: Trials, fixed: Mapping[str, int]) -> Iterator[_Confirmer]:

@@ -276,8 +276,9 @@ def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterat
 def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
     """Yields `(rows - 1) * stride + width`: rows with a distance of their own.
 
-    The stride is a symbol, the width another one or the sum of two, or a little less, in equal units: products of
-    symbols, and the numbers of a vector. There may be a few planes of as many rows: `(3 * rows - 1) * stride + width`.
+    The stride is a symbol, the width another one, some of it (the channels of a pixel) or the sum of two, or a little
+    less, in equal units: products of symbols, and the numbers of a vector. There may be a few planes of as many rows:
+    `(3 * rows - 1) * stride + width`.
     """
     common = gcd(*seen)
     for numbers in range(1, _MOST_OF_VECTOR + 1):
@@ -296,10 +297,26 @@ def _rows(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterato
                 single = _Rows(rows, lead, unit)
                 for found in dict.fromkeys((single, replace(single, planes=single.most_planes(seen, probes)))):
                     widths = found.widths(seen, probes)
-                    for summed in _subsets([s for s in free if s not in rows], range(1, 3)) if widths else ():
-                        less = {sum(p[s] for s in summed) - w for w, p in zip(widths, probes, strict=True)}
-                        if len(less) == 1 and 0 <= min(less) <= _MOST_LESS:
-                            yield found.fit(" + ".join(summed), min(less))
+                    yield from _wide(found, widths, [s for s in free if s not in rows], probes) if widths else ()
+
+
+def _wide(
+    rows: _Rows, widths: Sequence[int], free: Sequence[str], probes: Sequence[Mapping[str, int]]
+) -> Iterator[Fit]:
+    """Yields rows of which the last one has these widths: one or two of the `free` symbols, or some of one."""
+    for summed in _subsets(free, range(1, 3)):
+        less = {sum(p[s] for s in summed) - w for w, p in zip(widths, probes, strict=True)}
+        if len(less) == 1 and 0 <= min(less) <= _MOST_LESS:
+            yield rows.fit(" + ".join(summed), min(less))
+    for symbol in free:
+        times, rest = divmod(widths[0], probes[0][symbol])
+        if not rest and 1 < times <= _MOST_OF_VECTOR and _are(widths, times, symbol, probes):
+            yield rows.fit(_times(times, symbol))
+
+
+def _are(widths: Sequence[int], times: int, symbol: str, probes: Sequence[Mapping[str, int]]) -> bool:
+    """Returns whether every width is so many times the size `symbol`."""
+    return all(w == times * p[symbol] for w, p in zip(widths, probes, strict=True))
 
 
 def _halved(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations
 
-from porter.contract.model.contract import Contract, EntryKind, ScalarArg
+from porter.contract.model.contract import Contract, EntryKind, ScalarArg, TensorArg
+from porter.contract.model.expressions import names_in
 from porter.contract.model.questions import unknown_extents
 from porter.contract.model.resized import with_size
+from porter.execution.job import FaultKind, Run
 
 _MOST = 6
+_RACED = re.compile(r"`argument (\d+)`")
 
 
 def relations(contract: Contract) -> Iterator[Contract]:
     """Yields `contract` with its first axes all equal, as batches are, then all axes of a place, then two at a time.
 
-    Axes of a place are first those of tensors of one rank: maps and the data of each of their points.
+    Axes of a place are first those of tensors of one rank: maps and the data of each of their points. Before all that
+    is what is `gathered`.
     """
     if contract.entry.kind is not EntryKind.TORCH:
         return
@@ -28,7 +33,49 @@ def relations(contract: Contract) -> Iterator[Contract]:
     batches = [axis for axis in by_axis[:1] if axis in differing]
     pairs = [[list(pair)] for axis in differing for pair in combinations(axis, 2)]
     tried = [batches, same_rank, differing, *pairs[:_MOST]]
+    yield from gathered(_alike(contract, batches))
     yield from (_alike(contract, groups) for i, groups in enumerate(tried) if groups and groups not in tried[:i])
+
+
+def gathered(contract: Contract) -> Iterator[Contract]:
+    """Yields `contract` with the first axes of one tensor and the last ones of another for the only one of most axes.
+
+    Of `points[b, c, n]` and `idx[b, m, k]` the gathered ones are `[b, c, m, k]`: no other has so many, to agree with.
+    """
+    tensors = sorted(contract.tensors, key=lambda t: len(t.shape))
+    ranks = [len(t.shape) for t in tensors]
+    if not tensors or ranks.count(ranks[-1]) > 1 or tensors[-1] not in lone(contract):
+        return
+    *others, largest = tensors
+    rank = ranks[-1]
+    for first, last in permutations([t.shape for t in others], 2):
+        for count in range(max(1, rank - len(last)), min(rank, len(first) + 1)):
+            shape = first[:count] + last[count - rank :]
+            if len(set(shape)) == rank:
+                yield _shaped(contract, largest, shape)
+
+
+def lone(contract: Contract) -> list[TensorArg]:
+    """Returns the tensors with an extent that is a size of its own, beside others that are not."""
+    shapes = [(t, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors]
+    given = frozenset[str]().union(*(names_in(a.value) for a in contract.arguments if isinstance(a, ScalarArg)))
+    elsewhere = {t.name: given.union(*(names for u, names in shapes if u is not t)) for t, _ in shapes}
+    return [t for t, names in shapes if names - elsewhere[t.name] and elsewhere[t.name]]
+
+
+def overlap(drafted: Contract, run: Run) -> bool:
+    """Returns whether threads meet in a tensor that is lone as `drafted`: its rows may be too short for them."""
+    messages = (fault.message for fault in run.faults if fault.kind is FaultKind.RACE)
+    met = {int(place) for message in messages for place in _RACED.findall(message)}
+    return any(a in lone(drafted) for i, a in enumerate(drafted.arguments) if i in met)
+
+
+def _shaped(contract: Contract, tensor: TensorArg, shape: tuple[str, ...]) -> Contract:
+    """Returns `contract` with sizes of `shape` in place of those that `tensor` has by itself."""
+    for own, size in zip(tensor.shape, shape, strict=True):
+        if own != size and own in contract.symbols:
+            contract = with_size(contract, own, size)
+    return contract
 
 
 def agreements(contract: Contract) -> Iterator[str]:

@@ -397,6 +397,43 @@ def test_maps_of_one_rank_are_alike_where_a_larger_one_hid_that_they_have_to_be(
     assert features.shape == ("c", "p")
 
 
+def _gathers(_, tensors):
+    """What `out[b][c][m][k] = points[b][c][idx[b][m][k]]` touches, which walks `out` by its own pitches."""
+    (b, c, n), (batches, m, k), (_, channels, rows, pitch) = (t.shape for t in tensors)
+    last = ((b - 1) * channels + c - 1) * rows * pitch + (m - 1) * pitch + k
+    return [(b * c * n, 0), (((b - 1) * m + m - 1) * k + k if b <= batches else b * m * k, 0), (0, last)]
+
+
+def _overwrites(_, tensors):
+    """Rows that are longer than those of `out` run into the next ones."""
+    (_, c, _), (_, m, k), (_, channels, rows, pitch) = (t.shape for t in tensors)
+    if c > channels or m > rows or k > pitch:
+        return Fault(FaultKind.RACE, "k.cu", 3, "k", "a thread writes `argument 2` (9 bytes); another block writes it")
+    return None
+
+
+def _gathered_contract(open_contract, tensor, order="out"):
+    shapes = {"points": "bcn", "idx": "dmk", order: "efgh"}
+    drafted = open_contract(*(tensor(name, *shape) for name, shape in shapes.items()), symbols=tuple("bcndmkefgh"))
+    return replace(drafted, questions=(), entry=replace(drafted.entry, kind=EntryKind.TORCH, launch=None))
+
+
+def test_what_is_gathered_has_the_axes_of_where_from_and_of_what_says_so(open_contract, tensor):
+    found = confirm(_gathered_contract(open_contract, tensor), Model(_gathers, _overwrites)).contract
+    assert [t.shape for t in found.tensors] == [("b", "c", "n"), ("b", "m", "k"), ("b", "c", "m", "k")]
+
+
+def test_threads_that_meet_whatever_the_sizes_are_no_reason_for_equal_ones(open_contract, tensor):
+    drafted = _gathered_contract(open_contract, tensor)
+    race = Fault(FaultKind.RACE, "k.cu", 3, "k", "a thread writes `argument 2` (9 bytes); another block writes it")
+
+    def accesses(_, tensors):
+        return [(prod(t.shape), prod(t.shape)) for t in tensors]
+
+    found = confirm(drafted, Model(accesses, lambda *_: race)).contract
+    assert [t.shape for t in found.tensors] == [t.shape for t in drafted.tensors]
+
+
 def test_of_a_probe_only_the_traces_are_remembered(contract, tensor):
     drafted = contract(tensor("x", "n"), ScalarArg("n", "int", "n"))
 

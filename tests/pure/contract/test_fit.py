@@ -90,13 +90,20 @@ def test_what_nothing_explains_stays_open():
     ("expression", "apart"),
     [("(B * T - 1) * n + C", "C <= n"), ("(B - 1) * n * T + C * T", "C <= n"),
      ("(B - 1) * n + C + T", "T + C <= n"), ("(3 * B - 1) * n + C", "C <= n"),
-     ("4 * ((B - 1) * n + C)", "C <= n"), ("(B - 1) * n + C - 1", "C <= n"), ("3 * ((B - 1) * n + C - 2)", "C <= n")],
+     ("4 * ((B - 1) * n + C)", "C <= n"), ("(B - 1) * n + C - 1", "C <= n"), ("3 * ((B - 1) * n + C - 2)", "C <= n"),
+     ("(B - 1) * n + 3 * C", "3 * C <= n"), ("(B * T - 1) * n + 12 * C", "12 * C <= n")],
 )  # fmt: skip
 def test_rows_with_a_distance_of_their_own_come_with_what_keeps_them_apart(expression, apart):
     found = fit(extents(expression), PROBES)
     assert found is not None
     assert [evaluate(found.text, sizes) for sizes in PROBES] == extents(expression)
     assert found.apart == apart
+
+
+def test_rows_that_are_another_number_of_times_as_wide_at_each_size_have_no_such_distance():
+    widths = (2, 3, 5)
+    found = fit([(p["B"] - 1) * p["n"] + w * p["C"] for p, w in zip(PROBES, widths, strict=True)], PROBES)
+    assert found is None or not found.exact
 
 
 def test_dense_rows_need_nothing_to_keep_them_apart():
