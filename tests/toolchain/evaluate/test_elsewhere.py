@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from porter.backend import Follow
 from porter.evaluate.migrate import migrate
 from porter.evaluate.model.migration import MigrateOptions
 from porter.evaluate.model.outcome import KernelsVerified, NotVerified, Verified, Wrong
@@ -51,7 +52,7 @@ def library(build_cache, tmp_path):
     (tmp_path / "op.cu").write_text(SOURCE)
     (tmp_path / "sizes.h").write_text(HEADER)
     (tmp_path / "sizes.cpp").write_text(SIZES)
-    return tmp_path, MigrateOptions(target="maca", cache=build_cache)
+    return tmp_path, MigrateOptions(target="maca", cache=build_cache, follow=Follow.KERNELS)  # a formula takes longer
 
 
 def silent(_: str) -> None:

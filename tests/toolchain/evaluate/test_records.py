@@ -43,7 +43,7 @@ void step(float* y, const float* x, const Steps& s, int n) { stepped<<<(n + 63) 
 def options(build_cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
-    return MigrateOptions(target="maca", cache=build_cache)
+    return MigrateOptions(target="maca", cache=build_cache, follow=Follow.KERNELS)  # a formula takes longer
 
 
 def silent(_: str) -> None:
