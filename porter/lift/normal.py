@@ -17,6 +17,8 @@ _ONE = Fraction(1)
 _HALF = Fraction(1, 2)
 # Which operand is taken how often: of operations that are added up without forms in between.
 _ADDED = {"add": (1, 1), "subtract": (1, -1), "negate": (-1,)}
+_ROUNDED = frozenset(("round", "floor", "ceil"))
+_KEPT = {"multiply": "multiply_rn", "divide": "divide_rn"}
 _FEW_PLACES = 1000  # the largest denominator of an exponent
 
 
@@ -67,7 +69,8 @@ class Normaliser:
 
     def _made(self, node: Node) -> Form:
         forms, graph = self.forms, self._graph
-        key, parts = graph[node], [self._found[operand] for operand in graph.operands(node)]
+        of_operand = self._in_order if self._op(node) in _ROUNDED else self._found.__getitem__
+        key, parts = graph[node], [of_operand(operand) for operand in graph.operands(node)]
         match key[0]:
             case "number":
                 value = graph.value(node)
@@ -82,6 +85,18 @@ class Normaliser:
             case "outcome":
                 raise NotLiftedError("a result depends on the order of atomic updates")
         return _normal(forms, str(key[0]), parts)
+
+    def _in_order(self, node: Node) -> Form:
+        """Returns the form of a number that is rounded to a whole one: its products and quotients stay as they are.
+
+        `x / (m / 127)` and `127 * x / m` are on different sides of a half now and then, and the whole numbers are an
+        answer that is compared exactly.
+        """
+        graph = self._graph
+        op = _KEPT.get(self._op(node))
+        if op is None or graph.type_of(node) != DType.FLOAT32.value:
+            return self._found[node]
+        return operation(self.forms, op, [self._in_order(operand) for operand in graph.operands(node)])
 
 
 def _normal(forms: Forms, op: str, parts: list[Form]) -> Form:

@@ -13,7 +13,10 @@ from porter.schedule.space import Sizes, rows_are_contiguous
 from porter.schedule.statistics import statistics
 
 _SPECIAL = frozenset(  # what takes more than one instruction of the ordinary units
-    ("exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "erf", "sqrt", "rsqrt", "power", "sin", "cos", "divide")
+    (
+        *("exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "erf", "sqrt", "rsqrt", "power", "sin", "cos"),
+        *("divide", "divide_rn"),
+    )
 )
 
 

@@ -51,6 +51,7 @@ _FRACTIONAL: Mapping[str, _Function] = {
     "lgamma": torch.lgamma,
     "divide": torch.div,
 }
+_SINGLE: Mapping[str, _Function] = {"divide_rn": torch.div, "multiply_rn": torch.mul}
 _ROUNDING: Mapping[str, _Function] = {"floor": torch.floor, "ceil": torch.ceil, "round": torch.round}
 _BY_ZERO = ("remainder", "quotient")  # of integers these have no value where the second operand is 0
 
@@ -70,6 +71,8 @@ def apply(op: str, operands: Sequence[Value], precision: torch.dtype) -> Value:
             return elementwise(lambda data: numeric(data).to(torch.int64), *operands)
         case _ if op in _ROUNDING:
             return elementwise(lambda data: _ROUNDING[op](data) if data.is_floating_point() else data, *operands)
+        case _ if op in _SINGLE:
+            return elementwise(lambda *data: _SINGLE[op](*(item.float() for item in data)).to(precision), *operands)
         case _ if op in _FRACTIONAL:
             return elementwise(lambda *data: _FRACTIONAL[op](*(item.to(precision) for item in data)), *operands)
     if op in _BY_ZERO and not any(operand.data.is_floating_point() for operand in operands):

@@ -26,7 +26,7 @@ from porter.ir.tensor.quantities import Affine, Floor, Quantity
 
 _FOLDS = {Combine.SUM: "sum", Combine.PRODUCT: "prod", Combine.MAXIMUM: "amax", Combine.MINIMUM: "amin"}
 _NEUTRAL = {Combine.SUM: "0.0", Combine.PRODUCT: "1.0", Combine.MAXIMUM: "-math.inf", Combine.MINIMUM: "math.inf"}
-_INFIX = {"add": "+", "multiply": "*", "subtract": "-", "divide": "/"}
+_INFIX = {"add": "+", "multiply": "*", "subtract": "-", "divide": "/", "divide_rn": "/", "multiply_rn": "*"}
 _CALLED = {
     "maximum": "torch.maximum", "minimum": "torch.minimum", "power": "torch.pow", "negate": "torch.neg",
     "absolute": "torch.abs", "exp": "torch.exp", "exp2": "torch.exp2", "log": "torch.log", "log2": "torch.log2",

@@ -40,6 +40,8 @@ POINTWISE: Mapping[str, Operation] = {
     "minimum": Operation(None, "the smallest; NaN where one is NaN"),
     "power": Operation(2, "the first raised to the second"),
     "divide": Operation(2, "the first over the second, a fraction also of integers"),
+    "divide_rn": Operation(2, "the first over the second, computed as it is written and rounded to a single float"),
+    "multiply_rn": Operation(2, "the product of two, computed as it is written and rounded to a single float"),
     "subtract": Operation(2, "the first without the second"),
     "negate": Operation(1, "the number with its sign turned"),
     "absolute": Operation(1, "the number without its sign"),

@@ -325,6 +325,8 @@ MEANINGS = {
     "equal": torch.eq, "less": torch.lt, "not": torch.logical_not, "or": torch.logical_or, "and": torch.logical_and,
     "divide": torch.div, "power": torch.pow, "remainder": torch.fmod, "truncate": torch.trunc, "cast": torch.clone,
     "select": lambda c, a, b: torch.where(c != 0, a, b),
+    "divide_rn": lambda a, b: torch.div(a.float(), b.float()),
+    "multiply_rn": lambda a, b: torch.mul(a.float(), b.float()),
     "quotient": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
 }  # fmt: skip
 

@@ -51,6 +51,10 @@ def forms_of(*spellings):
 
 
 SAME = {
+    "a rounded quotient of what is in any form itself": (
+        lambda x, y: (x[0] / (maximum(x[1], x[2]) / 127)).of("round"),
+        lambda x, y: (x[0] / (maximum(x[2], x[1]) / 127)).of("round"),
+    ),
     "a sum in any order": (
         lambda x, y: total(x),
         lambda x, y: total(x[::-1]),
@@ -179,6 +183,11 @@ SAME = {
     ),
 }
 DIFFERENT = {
+    "quotients that are rounded to whole numbers, which another order moves across a half": (
+        lambda x, y: (x[0] / (y / 127)).of("round"),
+        lambda x, y: (127 * x[0] / y).of("round"),
+        lambda x, y: (x[0] * (127 / y)).of("round"),
+    ),
     "what is at least 0, where NaN counts and where not": (
         lambda x, y: maximum(x[0], 0),
         lambda x, y: select(x[0] < 0, 0.0, x[0]),

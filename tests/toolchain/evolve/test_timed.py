@@ -181,11 +181,11 @@ def device(tmp_path, monkeypatch):
         return meet
 
     opened = ExitStack()
-    for module in ("evolve.timed", "evaluate.speeds"):
+    for module in ("evolve.scoring.timed", "evaluate.timing.speeds"):
         monkeypatch.setattr(f"porter.{module}.device_place", place)
-    for module in ("evolve.timed", "evolve.finish"):
+    for module in ("evolve.scoring.timed", "search.finish"):
         monkeypatch.setattr(f"porter.{module}.of_cuda", of_cuda)
-    for module in ("evolve.local.missing_device", "native.place.missing_device"):
+    for module in ("evolve.scoring.local.missing_device", "native.place.missing_device"):
         monkeypatch.setattr(f"porter.{module}", lambda: "")
     with opened:
         yield

@@ -57,3 +57,39 @@ def test_what_a_number_bounds_keeps_nan_where_its_source_does(tmp_path, build_ca
     assert migration.followed.what is Follow.FORMULA, migration.followed.because
     assert isinstance(migration.outcome, Verified), migration.outcome
     assert "does not count as wrong" not in migration.outcome.caveat
+
+
+QUANTISED = """
+__global__ void quantise(const float* x, signed char* q, float* scales, int cols) {
+  __shared__ float largest[128];
+  const float* row = x + (size_t)blockIdx.x * cols;
+  float m = 0.f;
+  for (int i = threadIdx.x; i < cols; i += 128) m = fmaxf(m, fabsf(row[i]));
+  largest[threadIdx.x] = m;
+  __syncthreads();
+  for (int s = 64; s > 0; s >>= 1) {
+    if (threadIdx.x < s) largest[threadIdx.x] = fmaxf(largest[threadIdx.x], largest[threadIdx.x + s]);
+    __syncthreads();
+  }
+  const float scale = fmaxf(largest[0], 1e-6f) / 127.f;
+  if (threadIdx.x == 0) scales[blockIdx.x] = scale;
+  for (int i = threadIdx.x; i < cols; i += 128)
+    q[(size_t)blockIdx.x * cols + i] = (signed char)max(-127, min(127, __float2int_rn(row[i] / scale)));
+}
+void run(const float* x, signed char* q, float* scales, int rows, int cols) {
+  quantise<<<rows, 128>>>(x, q, scales, cols);
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["triton", "maca"])
+def test_whole_numbers_that_quotients_are_rounded_to_are_those_of_the_source(tmp_path, build_cache, target):
+    """In another order one in some thousand is another one; where all are infinite the quotient is NaN, and 0."""
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    (tmp_path / "op.cu").write_text(QUANTISED)
+    options = MigrateOptions(target, build_cache, follow=Follow.FORMULA)
+    (migration,) = migrate(tmp_path / "op.cu", options, lambda _: None)
+    assert migration.followed is not None
+    assert migration.followed.what is Follow.FORMULA, migration.followed.because
+    assert isinstance(migration.outcome, Verified), migration.outcome

@@ -9,7 +9,7 @@ from math import inf
 
 from porter.contract.model.dtype import DType
 from porter.ir.tile.expressions import Cast, Compute, Filled, Lanes, Literal, Load, Name, Program, Value
-from porter_maca.tiles.types import Types, UnprintableError, type_name
+from porter_maca.tiles.types import SINGLE, Types, UnprintableError, type_name
 
 
 class Level(IntEnum):
@@ -30,6 +30,8 @@ _INFIX = {
     "subtract": (" - ", Level.SUM),
     "multiply": (" * ", Level.PRODUCT),
     "divide": (" / ", Level.PRODUCT),
+    "divide_rn": (" / ", Level.PRODUCT),
+    "multiply_rn": (" * ", Level.PRODUCT),
     "floor_divide": (" / ", Level.PRODUCT),
     "quotient": (" / ", Level.PRODUCT),
     "modulo": (" % ", Level.PRODUCT),
@@ -90,6 +92,11 @@ class Expressions:
             return self.text(value, wanted=dtype)
         return f"static_cast<{type_name(dtype)}>({self.text(value)})"
 
+    def _of_type(self, value: Value, dtype: DType) -> str:
+        """Returns a value that overloads take for one of type `dtype`: a whole literal alone is an `int`."""
+        is_literal = self.types.of(value) is None and dtype is DType.INT64
+        return f"static_cast<int64_t>({self.text(value)})" if is_literal else self.converted(value, dtype)
+
     def _told(self, value: Value, wanted: DType | None) -> tuple[str, Level]:
         match value:
             case Literal(number) | Filled(number):
@@ -132,7 +139,7 @@ class Expressions:
             case "negate":
                 return f"-{self.text(operands[0], Level.SIGN, own)}", Level.SIGN
             case "truncate":
-                return f"static_cast<int64_t>({self.text(operands[0])})", Level.ATOM
+                return f"tile::whole({self.text(operands[0])})", Level.ATOM
             case "cast":
                 return self._told(operands[0], wanted)
             case "select":
@@ -146,6 +153,8 @@ class Expressions:
             case "divide" if inner is None or not inner.is_float:
                 operands = tuple(Cast(one, self.types.precision) for one in operands)
                 return self._infix("divide", operands, self.types.precision)
+            case op if op in SINGLE:
+                return self._infix(op, [Cast(one, DType.FLOAT32) for one in operands], DType.FLOAT32)
             case op if op in _INFIX:
                 return self._infix(op, operands, inner)
         return self._called(value.op, operands, own)
@@ -170,7 +179,7 @@ class Expressions:
         is_float = dtype is None or dtype.is_float
         if op in ("maximum", "minimum", "at_most"):
             own = dtype or DType.INT32
-            return self.extreme(op, [self.converted(one, own) for one in operands], own), Level.ATOM
+            return self.extreme(op, [self._of_type(one, own) for one in operands], own), Level.ATOM
         name = {"absolute": "fabsf" if is_float else "abs", "fmod": "fmodf"}.get(op) or _FUNCTIONS.get(op)
         if name is None:
             raise UnprintableError(f"there is no '{op}' in MACA C++")

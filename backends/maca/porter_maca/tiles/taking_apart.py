@@ -42,7 +42,9 @@ _WORDS = {
     Combine.MINIMUM: "smallest",
 }
 # What is worth a name where it is the same for several elements.
-_DEAR = frozenset(("divide", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "power", "sin", "cos", "tanh", "erf"))
+_DEAR = frozenset(
+    ("divide", "divide_rn", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "power", "sin", "cos", "tanh", "erf")
+)
 _ALONG = {tile.Axis.ROWS: ROWS, tile.Axis.COLUMNS: COLUMNS}
 
 

@@ -9,6 +9,14 @@ struct alignas(sizeof(T) * kCount) Pack {
 // How many lanes of an axis a thread has; where lanes are fewer than threads, one that may be beyond the end.
 constexpr int each(int extent, int threads) { return extent < threads ? 1 : extent / threads; }
 
+//: whole
+// A float as a whole number, as a device converts: NaN is 0, and what is too large the largest there is.
+template <typename T>
+__device__ __forceinline__ int64_t whole(T x) {
+    constexpr T kMost = static_cast<T>(9.2e18);
+    return x == x ? static_cast<int64_t>(x < -kMost ? -kMost : x > kMost ? kMost : x) : 0;
+}
+
 //: count
 // How many lanes of a tile lie inside of what is left.
 template <int kExtent>

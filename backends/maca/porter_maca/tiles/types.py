@@ -35,6 +35,7 @@ _NAMES = {
     DType.UINT8: "uint8_t",
     DType.BOOL: "bool",
 }
+SINGLE = frozenset(("divide_rn", "multiply_rn"))
 _TRUTHS = frozenset(("less", "equal", "and", "or", "not"))
 _OF_FLOATS = frozenset(
     (
@@ -99,6 +100,8 @@ class Types:
             return DType.BOOL
         if value.op == "truncate":
             return DType.INT64
+        if value.op in SINGLE:
+            return DType.FLOAT32
         joint = self.joint(value.operands[1:] if value.op == "select" else value.operands)
         if value.op in _OF_FLOATS and (joint is None or not joint.is_float):
             return self.precision

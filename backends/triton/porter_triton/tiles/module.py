@@ -41,6 +41,33 @@ _ALIGNED = 16  # elements, 16 bytes of the shortest
 _MODULES = ("tl", "torch", "triton", "libdevice", "math")
 # Functions that the printed values call. A shifted load or store would lose the 16 bytes that are moved at once.
 _HELPERS = {
+    "divided": """\
+@triton.jit
+def divided(a, b):
+    # Rounded as IEEE says, for what it is rounded to next: `/` is off by up to two roundings.
+    return tl.div_rn(tl.cast(a, tl.float32), tl.cast(b, tl.float32))
+""",
+    "multiplied": """\
+@triton.jit
+def multiplied(a, b):
+    return tl.cast(a, tl.float32) * tl.cast(b, tl.float32)
+""",
+    "rounded": """\
+@triton.jit
+def rounded(x):
+    # To the nearest whole number, halves to the even one: what an addition leaves where its result has no fraction.
+    even: tl.constexpr = 4503599627370496.0 if x.dtype == tl.float64 else 8388608.0
+    magnitude = tl.abs(x)
+    whole = tl.where(magnitude < even, (magnitude + even) - even, magnitude)
+    return tl.where(x < 0, -whole, whole)
+""",
+    "truncated": """\
+@triton.jit
+def truncated(x):
+    # As CUDA converts: NaN is 0, and what is too large the largest there is.
+    near = tl.minimum(tl.maximum(tl.where(x == x, x, 0), -9.2e18), 9.2e18)
+    return near.to(tl.int64)
+""",
     "product_of_two": """\
 @triton.jit
 def product_of_two(a, b):

@@ -69,8 +69,10 @@ _FUNCTIONS = {
         name: f"libdevice.{name}"
         for name in ("tanh", "expm1", "log1p", "tan", "sinh", "cosh", "asin", "acos", "atan", "atan2", "erfc", "lgamma")
     },
+    "divide_rn": "divided",
+    "multiply_rn": "multiplied",
     "power": "libdevice.pow",
-    "round": "libdevice.rint",
+    "round": "rounded",
 }
 _FOLDS = {Combine.SUM: "tl.sum", Combine.MAXIMUM: "tl.max", Combine.MINIMUM: "tl.min"}
 _INDICES = {Combine.MAXIMUM: "tl.argmax", Combine.MINIMUM: "tl.argmin"}
@@ -155,7 +157,7 @@ def _computed(value: Compute) -> tuple[str, Level]:
         case Compute("negate", (inner_value,)):
             return f"-{text(inner_value, own, Level.ATOM)}", Level.SIGN
         case Compute("truncate", (inner_value,)):
-            return f"{text(inner_value, own, Level.ATOM)}.to(tl.int64)", Level.ATOM
+            return f"{helper_of(value)}({text(inner_value, own)})", Level.ATOM
         case Compute("cast", (inner_value,)):
             return text(inner_value, own, Level.ATOM), Level.ATOM
         case Compute(op, operands) if op in _INFIX:
@@ -194,6 +196,10 @@ def _loaded(load: Load) -> str:
 def helper_of(value: Value) -> str:
     """Returns the name of the function that the text of `value` calls and the module has to hold; empty for none."""
     match value:
+        case Compute("truncate"):
+            return "truncated"
+        case Compute("divide_rn" | "multiply_rn" | "round" as op):
+            return _FUNCTIONS[op]
         case Fold(Combine.PRODUCT):
             return "product_of_two"
         case Running(is_exclusive=True, is_reverse=is_reverse):
