@@ -191,6 +191,19 @@ def test_what_a_function_copies_behind_a_launch_is_not_known_to_it():
             prepare(t, n); }}""")
 
 
+def test_memory_of_a_class_template_holds_the_numbers_of_its_argument():
+    found = translated("""
+        template <typename T> struct Vec { union { T e[3]; struct { T x, y, z; }; }; };
+        __global__ void tilt(Vec<double>* p, int n) { if (threadIdx.x < n) p[threadIdx.x].y += p[threadIdx.x].e[2]; }
+        void f(Vec<double>* p, int n) {
+          Vec<double>* d;
+          cudaMalloc((void**)&d, n * sizeof(Vec<double>));
+          cudaMemcpy(d, p, n * sizeof(Vec<double>), cudaMemcpyHostToDevice);
+          tilt<<<1, 64>>>(d, n);
+          cudaMemcpy(p, d, n * sizeof(Vec<double>), cudaMemcpyDeviceToHost); }""")
+    assert "d = torch.empty(n * 24 // 8, dtype=torch.float64, " in found
+
+
 @pytest.mark.parametrize("offset", ["n", "4"])
 def test_a_part_of_a_variable_of_the_device_is_refused(offset):
     first = "int m = 1; cudaMemcpyToSymbol(limit, &m, 4);"

@@ -321,10 +321,15 @@ class Context:
         if kind is not None:
             parts = components(kind)
             return parts[0] if parts is not None else None
-        structs = self.unit.struct(self.type(name).name)
+        meant = self.type(name)
+        structs = self.unit.struct(meant.name)
         if not structs or structs[-1].bases:
             return None
-        found = {self._number_of(field.type) for field in structs[-1].fields if field.storage != "static"}
+        with self.scope():
+            for parameter, argument in zip(structs[-1].template, meant.arguments, strict=False):
+                if isinstance(argument, TypeName):
+                    self.bind(parameter.name, argument)
+            found = {self._number_of(field.type) for field in structs[-1].fields if field.storage != "static"}
         return found.pop() if len(found) == 1 else None
 
 

@@ -27,7 +27,7 @@ from porter.ir.simt.builder.values import FunctionName, Number
 from porter.ir.simt.types import Scalar
 from porter.source.arithmetic_types import told_apart
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Alias, Expression, Literal, Name, TypeName
+from porter.syntax.nodes import Alias, Expression, Literal, Name, TypeName, Variable
 from porter.syntax.type_resolution import Bindings
 from porter.syntax.unit import StructTree
 
@@ -226,7 +226,7 @@ def _with_fields(b: Builder, found: Definition, line: int, *, wall: bool) -> Rec
                 continue
             if variable.type.reference:
                 raise b.problem(f"the struct '{tree.name}' holds a reference, '{variable.name}'", variable.line)
-            kind = declared(b, variable.type, variable.extents, variable.line)
+            kind = _field_type(b, found, variable)
             is_unnamed = not variable.name and isinstance(kind, Record)
             if is_unnamed and isinstance(kind, Record) and _lies_alone(tree, kind):
                 fields += kind.fields
@@ -235,6 +235,16 @@ def _with_fields(b: Builder, found: Definition, line: int, *, wall: bool) -> Rec
         aligned = expressions.constant(b, tree.aligned) if tree.aligned is not None else 0
     bindings = tuple(found.bindings.items())
     return Record(tree.name, tuple(fields), bindings, tree.union, int(aligned or 0), None, tree, found.arguments)
+
+
+def _field_type(b: Builder, found: Definition, variable: Variable) -> CType:
+    """Returns the type of a field; one without a name is defined where it stands, and sees the same names."""
+    if "@" in variable.type.name and not variable.type.pointers:
+        for inner in b.unit.within(found.tree.name):
+            if unqualified(inner.name) == variable.type.name:
+                type_: CType = _with_fields(b, replace(found, tree=inner), variable.line, wall=False)
+                return array_of(b, type_, variable.extents, variable.line)
+    return declared(b, variable.type, variable.extents, variable.line)
 
 
 def _lies_alone(outer: StructTree, inner: Record) -> bool:
@@ -321,7 +331,11 @@ def bind_members(b: Builder, found: Definition) -> None:
 
 def declared(b: Builder, name: TypeName, extents: Sequence[Expression | None], line: int) -> CType:
     """The type of what is declared with a type's name and the extents of an array."""
-    type_ = type_of(b, name, line)
+    return array_of(b, type_of(b, name, line), extents, line)
+
+
+def array_of(b: Builder, type_: CType, extents: Sequence[Expression | None], line: int) -> CType:
+    """Returns the type of an array of `type_`; itself without extents."""
     if not extents:
         return type_
     sizes = []

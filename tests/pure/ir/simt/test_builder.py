@@ -415,6 +415,12 @@ struct Vec {
   __device__ Vec& operator+=(const Vec& o) { x += o.x; y += o.y; z += o.z; return *this; }
 };
 struct Mixed { char tag; union { struct { short low, high; }; int whole; }; struct { int more; }; };
+template <typename T> struct Color {
+  union { struct { T r, g, b; }; struct { T x, y, z; }; T data[3]; };
+  __device__ Color(T a, T b_, T c) : data{a, b_, c} {}
+  __device__ const T& operator[](int i) const { return data[i]; }
+  __device__ T& operator[](int i) { return data[i]; }
+};
 struct Counted {
   int n;
   __device__ int get() const { return n; }
@@ -434,6 +440,8 @@ struct Counted {
          "out[t] = p->y + (*p)[2];", [2 * (31 - t) + 1 for t in T]),
         ("Mixed m; m.whole = 0x30002; m.more = t; out[t] = m.low + 10 * m.high + 100 * m.more + 10000 * sizeof(Mixed);",
          [2 + 30 + 100 * t + 120000 for t in T]),
+        ("Color<int> c(t, 2, 3); c[1] += c.b; c.z = 7; out[t] = c.x + 10 * c.g + 100 * c.data[2];",
+         [t + 50 + 700 for t in T]),
         ("Counted c{t}; const int first = c.get(); out[t] = first * 100 + c.n;", [101 * (t + 1) for t in T]),
         ("const Counted c{t}; out[t] = c.get();", list(T)),
     ],
