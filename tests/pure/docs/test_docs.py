@@ -60,3 +60,15 @@ def test_every_code_the_documentation_mentions_exists():
     mentioned = {code for page in PAGES for code in re.findall(r"PORT1[0-7]\d\d", page.read_text())}
     assert mentioned
     assert mentioned <= full_catalogue().keys()
+
+
+def test_the_map_of_the_house_names_every_package_and_no_other():
+    rows = re.findall(r"^\| (`[^|]*`) \|", (ROOT / "docs" / "design" / "packages.md").read_text(), re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`([\w.]+)`", row)}
+    porter = ROOT / "porter"
+    packages = {path.parent.name for path in porter.glob("*/__init__.py")}
+    assert packages <= {name.split(".")[0] for name in named}
+    places = {name: porter / name.replace(".", "/") for name in named}
+    assert {
+        name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").exists())
+    } == set()
