@@ -29,7 +29,7 @@ from porter.simt.failure import (
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
 
-__all__ = ["Compiler", "build", "compiler", "prepare"]
+__all__ = ["Compiler", "build", "compiler", "prepare_executor", "prepare_header"]
 
 _MOST_ROUNDS = 40  # in each of which a header is found to be missing, or bodies are left out
 _KERNELS, _LAUNCHERS = (EntryKind.KERNEL,), (EntryKind.POINTER, EntryKind.TORCH)
@@ -78,11 +78,14 @@ def _whole(whole: Unit) -> tuple[Built, ...]:
     return tuple(plain.get(i, one) for i, one in enumerate(built))
 
 
-def prepare(request: BuildRequest, cache: Path) -> None:
-    """Builds the shared parts that `request` needs, so that a later `build` only compiles the source."""
-    found = _found()
-    precompiled_header(found, language_flags(request), request.dialect, cache)
-    executor_objects(found, uses_torch(request), request.double_precision, cache)
+def prepare_header(request: BuildRequest, cache: Path) -> None:
+    """Builds the header that `request` is compiled with; beside the executor it is all that a later `build` shares."""
+    precompiled_header(_found(), language_flags(request), request.dialect, cache)
+
+
+def prepare_executor(request: BuildRequest, cache: Path) -> None:
+    """Builds the objects that `request` is linked with."""
+    executor_objects(_found(), uses_torch(request), request.double_precision, cache)
 
 
 def _found() -> Compiler:

@@ -61,11 +61,12 @@ def precompiled_header(found: Compiler, flags: list[str], dialect: Dialect, cach
 
 def executor_objects(found: Compiler, torch: bool, double_precision: bool, cache: Path) -> list[Path]:
     """The objects to link: the executor, and the tensor library for sources that use PyTorch."""
+    tensors = []
+    if torch:  # first: meanwhile somebody else may build the executor
+        sources = sorted((RUNTIME / "torch").glob("*.cpp"))
+        tensors = [_object(found, "tensors", sources, double_precision=double_precision, cache=cache)]
     core = _object(found, "executor", sorted(RUNTIME.glob("*.cpp")), double_precision=False, cache=cache)
-    if not torch:
-        return [core]
-    sources = sorted((RUNTIME / "torch").glob("*.cpp"))
-    return [core, _object(found, "tensors", sources, double_precision=double_precision, cache=cache)]
+    return [core, *tensors]
 
 
 def _object(found: Compiler, name: str, sources: Iterable[Path], *, double_precision: bool, cache: Path) -> Path:

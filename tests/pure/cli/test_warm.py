@@ -6,12 +6,13 @@ from porter_maca.dialect import MACA
 
 
 def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, tmp_path):
-    prepared = []
-    monkeypatch.setattr(
-        "porter.evaluate.problem.warm.prepare", lambda request, cache: prepared.append((request, cache))
-    )
+    prepared, linked = [], []
+    warm = "porter.evaluate.problem.warm"
+    monkeypatch.setattr(f"{warm}.prepare_header", lambda request, cache: prepared.append((request, cache)))
+    monkeypatch.setattr(f"{warm}.prepare_executor", lambda request, cache: linked.append((request, cache)))
     assert porter("doctor", "--warm", "--json").code == 0
-    assert {cache for _, cache in prepared} == {tmp_path / "cache"}
+    assert {cache for _, cache in (*prepared, *linked)} == {tmp_path / "cache"}
+    assert sorted((uses_torch(r), r.double_precision) for r, _ in linked) == [(False, False), (True, False)]
     kinds = [(uses_torch(r), r.dialect, r.warp_size, r.double_precision) for r, _ in prepared]
     assert len(kinds) == len(set(kinds))
     assert (
@@ -27,5 +28,6 @@ def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, 
 
 
 def test_doctor_builds_nothing_unless_asked(porter, monkeypatch):
-    monkeypatch.setattr("porter.evaluate.problem.warm.prepare", lambda *_: 1 / 0)
+    for name in ("prepare_header", "prepare_executor"):
+        monkeypatch.setattr(f"porter.evaluate.problem.warm.{name}", lambda *_: 1 / 0)
     assert porter("doctor").code == 0
