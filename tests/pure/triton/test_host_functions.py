@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -489,3 +490,29 @@ def test_a_failure_that_is_no_call_of_cudas_ends_no_function_in_place():
         translated("""
             static void halves(int* n, int m) { if (m > 7) return; *n = m / 2; }
             void f(float* y, const float* x, int n) { int a = 1; halves(&a, n); add<<<a, 64>>>(y, x, n); }""")
+
+
+def test_messages_are_put_together_of_strings():
+    found = translated("""
+        void fail(const char* op, const std::string& reason) {
+          throw std::runtime_error(std::string("it's ") + op + ":\\n" + reason);
+        }
+        void f(float* y, const float* x, int n, const char* name) {
+          if (n < 0) fail("f", std::string(name) + " is less than 0: " + std::to_string(n));
+          add<<<1, 64>>>(y, x, n);
+          cudaError_t error = cudaGetLastError();
+          if (error != cudaSuccess) throw std::runtime_error(std::string("f: ") + cudaGetErrorString(error)); }""")
+    assert 'fail("f", name + " is less than 0: " + str(n))' in found
+    fail = found[found.index("def fail") : found.index("def f(")]
+    names: dict[str, Any] = {}
+    exec(compile(fail, "fail", "exec"), names)
+    with pytest.raises(RuntimeError, match=r"it's f:\nnegative"):
+        names["fail"]("f", "negative")
+
+
+def test_a_string_of_what_may_be_none_is_refused():
+    with pytest.raises(Refusal, match="'std::string' is not known"):
+        translated("""
+            void f(float* y, const float* x, int n) {
+              const std::string mode = std::string(std::getenv("MODE"));
+              if (mode == "on") add<<<1, 64>>>(y, x, n); }""")

@@ -45,6 +45,8 @@ def binary(symbol: str, left: Code, right: Code) -> Code:
     if symbol in ("&&", "||"):
         return _logic(symbol, left, right)
     if Kind.ERROR in (left.kind, right.kind):
+        if Kind.STRING in (left.kind, right.kind):  # a message, in which there is no name of an error
+            return left if left.kind is Kind.STRING else right
         return truth(symbol == "==")
     binds = _BINDS[symbol]
     constant = _fold(symbol, left, right)

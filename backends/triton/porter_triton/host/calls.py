@@ -41,7 +41,7 @@ from porter_triton.host import (
 )
 from porter_triton.host.arithmetic import negative
 from porter_triton.host.c_types import BUILT_IN, Arithmetic, Record
-from porter_triton.host.codes import ATOM, MOMENT, NONE, SIGN, SUCCESS, Code, Kind, integer, sequence, truth
+from porter_triton.host.codes import ATOM, MOMENT, NONE, SIGN, SUCCESS, Code, Kind, integer, sequence, string, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
 from porter_triton.host.table import table
@@ -256,11 +256,8 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
         return truth(False)
     if callee.name.startswith("std::numeric_limits::"):
         return _limit(cx, callee)
-    if callee.name in ("getenv", "std::getenv") and len(arguments) == 1:
-        return Code(f"os.environ.get({arguments[0].text})", Kind.STRING, nullable=True)
-    if short in ("atoi", "atol", "stoi", "atof", "stof") and arguments and arguments[0].kind is Kind.STRING:
-        kind = Kind.FLOAT if short.endswith("f") else Kind.INT
-        return Code(f"{kind.value}({arguments[0].text})", kind)
+    if (found := _of_strings(callee.name, arguments)) is not None:
+        return found
     if short in known.numbers:
         return _folded(short, known.numbers[short].apply(None, arguments), arguments)
     if callee.name in known.own:
@@ -268,6 +265,21 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
     if short in ("nullopt", "nullptr_t"):
         return NONE
     return indexing.range_of(arguments) if short == "Slice" else None
+
+
+def _of_strings(name: str, arguments: tuple[Code, ...]) -> Code | None:
+    """Returns a variable of the environment, a number that a string holds, the string of a number or of characters."""
+    short, given = plain(name), all(a.kind is Kind.STRING and not a.nullable for a in arguments)
+    if name == "std::string" and given and len(arguments) < 2:
+        return arguments[0] if arguments else string("")
+    if name in ("getenv", "std::getenv") and len(arguments) == 1:
+        return Code(f"os.environ.get({arguments[0].text})", Kind.STRING, nullable=True)
+    if short in ("atoi", "atol", "stoi", "atof", "stof") and arguments and arguments[0].kind is Kind.STRING:
+        kind = Kind.FLOAT if short.endswith("f") else Kind.INT
+        return Code(f"{kind.value}({arguments[0].text})", kind)
+    if name == "std::to_string" and len(arguments) == 1 and arguments[0].kind is Kind.INT:
+        return Code(f"str({arguments[0].text})", Kind.STRING)
+    return None
 
 
 def _accumulated(cx: Context, node: Call) -> Code | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from porter.syntax.nodes import Braces, Call, Expression, Literal, Name, TypeName
 from porter_triton.host import expressions
 from porter_triton.host.arithmetic import binary, negation
-from porter_triton.host.codes import Code, Kind, string
+from porter_triton.host.codes import SUM, Code, Kind, string
 from porter_triton.host.scope import Context, plain
 from porter_triton.refusal import Refusal
 
@@ -72,6 +72,8 @@ def joined(cx: Context, parts: list[Expression]) -> str:
     said = [code.said for code in codes if code.said is not None]
     if len(said) == len(codes):
         return string("".join(said)).text
+    if any(code.said is None and {"'", "\\"} & {*code.text} for code in codes):  # which no f-string may hold
+        return " + ".join(code.within(SUM) if code.kind is Kind.STRING else f"str({code.text})" for code in codes)
     return 'f"' + "".join(_embedded(code) for code in codes) + '"'
 
 
