@@ -19,7 +19,7 @@ from porter.contract.model.contract import Entry, EntryKind
 from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
 from porter.execution.job import BuildRequest, Callee, Executable, Job, ScalarValue, TensorValue
-from porter.simt.build import build, prepare
+from porter.simt.build import build, prepare_executor, prepare_header
 from porter.simt.compiler import compiler
 from porter.simt.run import run
 from porter.source_text import Source
@@ -74,7 +74,8 @@ def build_seconds(watched: bool, cache: Path) -> tuple[float, float]:
     """The first build of a machine's shared parts, and a source's build after it."""
     base = request("elementwise", watched)
     started = time.perf_counter()
-    prepare(base, cache)
+    prepare_header(base, cache)
+    prepare_executor(base, cache)
     parts = time.perf_counter() - started
     times = []
     for i in range(3):
