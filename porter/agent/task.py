@@ -12,7 +12,7 @@ from porter.diagnostics.findings import Finding, Severity
 from porter.evolve.axis import Axis
 from porter.evolve.candidate import File
 from porter.evolve.scoring.diagnosis import ScoredSize
-from porter.evolve.scoring.subject import HeldTo
+from porter.evolve.scoring.subject import StandardKind
 from porter.source_text import Source
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -20,8 +20,9 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`original` is the source that counts, None where programs are `held_to` answers alone, `headers` what of the
-    user's it includes; `findings` the gravest first.
+    """The task that a model is given: `original` is the source that counts, None where there are answers alone.
+
+    `headers` are the user's that it includes, `findings` have the gravest first.
 
     `operator` says how its entries are called and what is right, `scored` at which sizes candidates are scored and what
     limits them there. `axes` are those by which the archive tells programs apart.
@@ -35,7 +36,7 @@ class Task:
     scored: str
     findings: tuple[str, ...]
     axes: tuple[Axis, ...] = ()
-    held_to: HeldTo = HeldTo.CUDA
+    standard_kind: StandardKind = StandardKind.CUDA
 
 
 def task(
@@ -48,7 +49,7 @@ def task(
     scored: Sequence[ScoredSize],
     findings: Iterable[Finding],
     axes: tuple[Axis, ...] = (),
-    held_to: HeldTo = HeldTo.CUDA,
+    standard_kind: StandardKind = StandardKind.CUDA,
 ) -> Task:
     """The task of writing what answers as `original` does, or as recorded, and making it fast at the sizes `scored`. A
     port of it has `findings`; other programs are told apart by `axes`.
@@ -63,7 +64,7 @@ def task(
         sizes_in_words(scored, target.chip),
         tuple(dict.fromkeys(_told(finding) for finding in ordered)),
         axes,
-        held_to,
+        standard_kind,
     )
 
 

@@ -1,4 +1,4 @@
-"""`porter import`: definitions of flashinfer-bench as references that candidates are held to."""
+"""`porter import`: definitions of flashinfer-bench as references that candidates are checked against."""
 
 from __future__ import annotations
 

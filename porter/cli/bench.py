@@ -1,4 +1,4 @@
-"""`porter bench`: judge a candidate, then time it on a device beside what it is held to."""
+"""`porter bench`: judge a candidate, then time it on a device beside its standard."""
 
 from __future__ import annotations
 

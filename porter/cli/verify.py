@@ -101,7 +101,7 @@ def verify(
 
 
 def standard_of(against: Path | None, golden: Path | None) -> Path:
-    """Returns what a candidate is held to. Raises `UsageError` unless exactly one of the two options says it."""
+    """Returns what a candidate is checked against. Raises `UsageError` unless exactly one of two options says it."""
     from porter.oracle.golden import GOLDEN
 
     standard = against or golden

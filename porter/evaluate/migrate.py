@@ -85,7 +85,7 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     begin = time.monotonic()
     target = find_target(find_backend(options.target), options.arch)
     original, followed = read_and_ported(source, target, options, progress)
-    migration, port = _held_and_compiled(original, followed, target, options, progress), followed
+    migration, port = _proven_and_compiled(original, followed, target, options, progress), followed
     if (options.follow or target.follow) is Follow.FORMULA:
         migration, port = _better(migration, followed, original, options, progress)
     else:
@@ -113,7 +113,7 @@ def _better(
             formula = formula_of(followed.source, followed.target, options, progress)
             anew = formula.port()
             asked = _as_anybodys(options, formula)
-            migration = _held_and_compiled(original, anew, followed.target, asked, progress)
+            migration = _proven_and_compiled(original, anew, followed.target, asked, progress)
             because = lesser(migration, followed)
             if not because:
                 return replace(migration, followed=Followed(Follow.FORMULA, instead_of(followed))), anew
@@ -139,11 +139,11 @@ def _following_kernels(followed: Migration, because: str) -> Migration:
     return replace(followed, followed=Followed(Follow.KERNELS, because))
 
 
-def _held_and_compiled(
+def _proven_and_compiled(
     original: TranslationUnit, port: Port, target: Target, options: MigrateOptions, progress: Progress
 ) -> Migration:
     """Proves `port` against `original`, unless the vendor's own compiler refuses it."""
-    migration = held(original, port, target, options, progress)
+    migration = proven(original, port, target, options, progress)
     migration = replace(migration, files=()) if port.is_empty else migration
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
         error = find_backend(target.backend).compile(port, target, Path(workdir))
@@ -172,7 +172,7 @@ def _not_compiled(migration: Migration, error: Finding) -> Migration:
     return replace(migration, outcome=NotBuilt(error.message, error.message), findings=(*migration.findings, error))
 
 
-def held(
+def proven(
     original: TranslationUnit, port: Port, target: Target, options: MigrateOptions, progress: Progress
 ) -> Migration:
     """Proves `port` against `original`: returns a proof of every entry, and what was found on the way.

@@ -55,7 +55,9 @@ def migrate_module(path: Path, options: MigrateOptions, progress: Progress) -> M
     return replace(migration, stages=stages, seconds=time.monotonic() - begin)
 
 
-def held_to_module(path: Path, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
+def proven_against_module(
+    path: Path, port: Port, target: Target, options: MigrateOptions, progress: Progress
+) -> Migration:
     """Compares `port`, which anybody may have written, with the module in the file at `path`."""
     with opened(path, options) as standard:
         assert isinstance(standard, PythonStandard)

@@ -16,7 +16,7 @@ from porter.evaluate.judge.ported import Candidates
 from porter.evaluate.judge.prove import Proof
 from porter.evaluate.judge.standard_answers import StandardAnswers
 from porter.evaluate.judge.unexecuted import with_unexecuted
-from porter.evaluate.migrate import executed, held, worst
+from porter.evaluate.migrate import executed, proven, worst
 from porter.evaluate.model.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.model.outcome import Equal, Fidelity, Outcome, Refused
 from porter.evaluate.model.verdict import Verdict
@@ -58,7 +58,7 @@ def verify_port(port: Port, against: Path, options: MigrateOptions, progress: Pr
 
 def verdict_on(port: Port, standard: Standard, target: Target, options: MigrateOptions, progress: Progress) -> Verdict:
     """Returns the verdict on a `port` that is compared with `standard` as any candidate is."""
-    return _Trial(port, find_backend(target.backend), target, options, progress).held_to(standard)
+    return _Trial(port, find_backend(target.backend), target, options, progress).checked_against(standard)
 
 
 def _first(options: MigrateOptions) -> MigrateOptions:
@@ -82,18 +82,18 @@ class _Trial:
         """Compares it with whatever `against` is."""
         source = against_cuda(against, self.options)
         if source is not None:
-            return self.held_to_cuda(source)
+            return self.checked_against_cuda(source)
         with opened(against, self.options) as standard:
-            return self.held_to(standard)
+            return self.checked_against(standard)
 
-    def held_to_cuda(self, against: AgainstCuda) -> Verdict:
+    def checked_against_cuda(self, against: AgainstCuda) -> Verdict:
         """Compares it with a CUDA source, which may take several entries, and their parts where these cannot be run."""
         options = replace(self.options, contract=against.contract)
         original = read_original(against.source, options)
         broken = self._broken(original.own)
         if refused := self._refused(broken):
             return self._verdict(against.source, refused, (), broken, ())
-        migration = held(original, self.port, self.target, options, self.progress)
+        migration = proven(original, self.port, self.target, options, self.progress)
         findings = (*migration.findings, *broken)
         entries = migration.entries
         if options.timed:
@@ -102,7 +102,7 @@ class _Trial:
         verdict = self._verdict(against.source, migration.outcome, entries, findings, migration.warp_sizes)
         return replace(verdict, fidelity=migration.fidelity)
 
-    def held_to(self, standard: Standard) -> Verdict:
+    def checked_against(self, standard: Standard) -> Verdict:
         """Compares it with a standard that is not a source: there are only its contracts."""
         contracts = standard.contracts()
         original = no_original(self.port.files[0].source.path, standard.own, contracts, self.options)

@@ -36,7 +36,7 @@ _POLICY = Origin("policy")
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """The exam that a reply is held to: it changes the files `parent` of the search in the folder `run`.
+    """The exam of a reply: it changes the files `parent` of the search in the folder `run`.
 
     Factors are over the seed; `best_factor` is that of the best program in the prompt.
     """

@@ -19,7 +19,7 @@ from porter.evolve.journal import NAME
 from porter.evolve.proposer import Member, Request
 from porter.evolve.replay import replayed
 from porter.evolve.scoring.evaluator import port_of
-from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, HeldTo, held_to_of, kept
+from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, StandardKind, kept, standard_kind_of
 from porter.evolve.settings import Settings
 from porter.evolve.state import State
 from porter.learn.steps import Prompt, Step, Work, no_prompt, steps
@@ -70,7 +70,7 @@ def _work(folder: Path, settings: Settings) -> Work:
     if not category and contract.exists():
         category = load_contracts(contract)[0].category
     name = about.get("source", folder.name)
-    is_text = held_to_of(about) is not HeldTo.RECORDING and (original / name).is_file()
+    is_text = standard_kind_of(about) is not StandardKind.RECORDING and (original / name).is_file()
     text = read_text(original / name) if is_text else ""
     return Work(_name(folder), name, category, about.get("target", ""), about.get("arch", ""), text)
 

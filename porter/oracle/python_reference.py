@@ -55,7 +55,7 @@ _STATE_IT = 'state it in a contract that names it: reference = "{}"'
 
 @contextmanager
 def python_standard(path: Path, contracts: tuple[Contract, ...], limits: Limits) -> Iterator[PythonStandard]:
-    """The file at `path`, asked in a process of its own; `contracts` are what it is held to, else it says so itself.
+    """The file at `path`, asked in a process of its own; `contracts` are what it is called by, else it says so itself.
 
     Raises `InputError` where it cannot be read.
     """

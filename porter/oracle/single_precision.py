@@ -25,7 +25,7 @@ from porter.oracle.reference import Expected, Reference
 # Of a float64 input: 128 of its own ulps, of which one in two million changes what a float makes of it.
 _MOVED = 2.0**-45
 _ROUNDED = 2.0**-28  # of a number: a sixteenth of what is lost at the most where it becomes a float
-_MOST = 0.5  # of the elements have to show it: where only some are single precision all are held to their type
+_MOST = 0.5  # of the elements have to show it: where only some are single precision all are compared as their type asks
 
 Numbers = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""The standard that a candidate is held to: contracts, and for each the right answers, whoever gives them."""
+"""The standard that a candidate is checked against: contracts, and for each the right answers, whoever gives them."""
 
 from __future__ import annotations
 

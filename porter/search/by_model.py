@@ -19,7 +19,7 @@ from porter.agent.writer import Draft
 from porter.backend import Backend, Port
 from porter.diagnostics.findings import Finding, Severity
 from porter.evaluate.judge.admission import not_admitted
-from porter.evaluate.migrate import held
+from porter.evaluate.migrate import proven
 from porter.evaluate.model.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.model.outcome import (
     Crashed,
@@ -31,13 +31,13 @@ from porter.evaluate.model.outcome import (
     Wrong,
     outcome_words,
 )
-from porter.evaluate.module_port import held_to_module
+from porter.evaluate.module_port import proven_against_module
 from porter.evaluate.problem.original import read_original
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.proposer import Member
 from porter.evolve.scoring.evaluator import failed, files_of, port_of
-from porter.evolve.scoring.subject import HeldTo
+from porter.evolve.scoring.subject import StandardKind
 from porter.evolve.stream import stream
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.registry import find_backend
@@ -107,7 +107,7 @@ class _Porting:
             broken = backend.lint(port.files, original.own)
             if (refused := not_admitted(broken, port, backend, migration.target)) is not None:
                 return replace(migration, outcome=refused)
-            return held(original, port, migration.target, options, progress)
+            return proven(original, port, migration.target, options, progress)
 
         files = files_of(backend.port(original.program, headers, migration.target))
         return cls(migration, options, told, _begin(files, migration), judge, progress)
@@ -119,11 +119,11 @@ class _Porting:
         path = migration.source.path
         told = task(
             backend, migration.target, migration.source, (),
-            contracts=migration.contracts, scored=(), findings=(), held_to=HeldTo.PYTHON,
+            contracts=migration.contracts, scored=(), findings=(), standard_kind=StandardKind.PYTHON,
         )  # fmt: skip
 
         def judge(port: Port, options: MigrateOptions) -> Migration:
-            return held_to_module(path, port, migration.target, options, progress)
+            return proven_against_module(path, port, migration.target, options, progress)
 
         # The port of an empty source is a file of the right name in which nothing is written yet.
         written = migration.files or backend.port(migration.program, (), migration.target).files

@@ -30,15 +30,16 @@ _ENOUGH = 0.95
 # Of 12 that were timed beside four others three got one that was 4, 6 and 32 % faster (kernelbench, H200).
 _OTHERS = 4
 _KERNELS = "the port that follows its kernels"
+_SLOW = 0.5  # of a copy's bandwidth: above it the port that follows the kernels was faster nowhere (suites, H200)
 _GAIN = 1.01  # what a schedule has to be faster by: it is proven for it, and timed once more beside all baselines
 
 
 def chosen(migration: Migration, options: MigrateOptions, progress: Progress) -> Migration:
     """Returns the migration timed, with the fastest of up to four other schedules in its place if one is faster.
 
-    So is the port that follows the source's kernels: where no schedule suits, it may be several times as fast. A port
-    that moves its tensors about as fast as a copy does keeps its schedule, and so does one for which the choice fails;
-    the migration says why its port has the schedule it has.
+    Where it moves its tensors at less than half of a copy's bandwidth so is the port that follows the kernels: if no
+    schedule suits, that may be several times as fast. A port about as fast as a copy keeps its schedule, and so does
+    one for which the choice fails; the migration says why its port has the schedule it has.
     """
     timed = with_times(migration, None, options, progress)
     share = _share_of_limit(timed)
@@ -47,7 +48,7 @@ def chosen(migration: Migration, options: MigrateOptions, progress: Progress) ->
             timed, f"nothing else was timed beside it: it moves its tensors at {share:.0%} of a copy's bandwidth"
         )
     try:
-        ports, scores = _compared(timed, options, progress)
+        ports, scores = _compared(timed, options, progress, is_slow=share is None or share < _SLOW)
     except PorterError as error:
         return _because(timed, f"the choice among its schedules failed: {error.message}")
     if not scores:
@@ -85,21 +86,23 @@ def _replaced(  # noqa: PLR0917 - what is replaced, by what, and why
 
 
 def _compared(
-    migration: Migration, options: MigrateOptions, progress: Progress
+    migration: Migration, options: MigrateOptions, progress: Progress, *, is_slow: bool
 ) -> tuple[Mapping[str, Port], Mapping[str, Score]]:
     """Returns what is compared with the migration's port, in words, and how many times as fast each is.
 
-    That is the port that follows the kernels, and up to four with other schedules. Raises `PorterError` where nothing
-    could be timed.
+    These are up to four ports with other schedules, and for one that `is_slow` the port that follows the kernels.
+    Raises `PorterError` where nothing could be timed.
     """
     contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Equal) and not e.choice)
     original = original_unit(migration.program, options.include_dirs, options.defines)
     subject = Subject(original, Port(migration.files, ()), migration.target, contracts, options)
     backend = find_backend(migration.target.backend)
-    ports = _following_kernels(original, migration.target, backend)
+    ports = _following_kernels(original, migration.target, backend) if is_slow else {}
     formula = formula_of_subject(subject, progress)
     ports |= dict(islice(_others(formula, migration), _OTHERS)) if formula is not None else {}
-    progress("timing it beside other schedules")
+    if not ports:
+        return {}, {}
+    progress("timing it beside other ports")
     with timed_scorer(subject, backend, own=True) as scorer:
         return ports, scorer.compared(ports)
 

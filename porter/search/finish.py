@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from porter.backend import Follow, Port, PortedFile
 from porter.contract.model.contract import Contract
 from porter.evaluate.judge.calling import Called
-from porter.evaluate.migrate import held
+from porter.evaluate.migrate import proven
 from porter.evaluate.model.migration import Followed, MigrateOptions, Migration, Progress
 from porter.evaluate.model.outcome import Verified
 from porter.evaluate.timing.baselines import Baselines, of_cuda
@@ -65,7 +65,7 @@ def proven_again(
     original = original_unit(migration.program, options.include_dirs, options.defines)
     judged = replace(options, seed=options.seed or 0)
     with options.stages.of(Stage.PROVE):
-        return held(original, Port(files, migration.findings), migration.target, judged, progress)
+        return proven(original, Port(files, migration.findings), migration.target, judged, progress)
 
 
 def with_times(migration: Migration, seed: Port | None, options: MigrateOptions, progress: Progress) -> Migration:

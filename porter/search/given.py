@@ -21,7 +21,7 @@ from porter.evaluate.problem.standards import against_cuda, as_written, opened
 from porter.evaluate.verify import verify_port
 from porter.evolve.candidate import File
 from porter.evolve.scoring.evaluator import port_of
-from porter.evolve.scoring.subject import CONTRACT, Beginning, HeldTo, about_of_port, cuda_files
+from porter.evolve.scoring.subject import CONTRACT, Beginning, StandardKind, about_of_port, cuda_files
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.native.place import missing_device
 from porter.oracle.standard import Standard
@@ -87,16 +87,16 @@ def _beginning(given: Given, verdict: Verdict) -> Beginning:
     if cuda is not None:
         original = read_original(cuda.source, replace(options, contract=cuda.contract))
         contracts = tuple(entry.contract for entry in verdict.entries if not entry.choice)
-        source, held_to, files = cuda.source.path, HeldTo.CUDA, cuda_files(original.program, contracts)
+        source, standard_kind, files = cuda.source.path, StandardKind.CUDA, cuda_files(original.program, contracts)
         is_stated = cuda.contract is not None
     else:
         with opened(against, options) as standard:
             source = standard.source.path
-            held_to = HeldTo.PYTHON if standard.recorded is None else HeldTo.RECORDING
+            standard_kind = StandardKind.PYTHON if standard.recorded is None else StandardKind.RECORDING
             files = _files_of(standard, options)
-        is_stated = held_to is HeldTo.PYTHON and (options.contract is not None or against != source)
+        is_stated = standard_kind is StandardKind.PYTHON and (options.contract is not None or against != source)
     about = about_of_port(
-        source.name, verdict.target.backend, verdict.target.arch, options.defines, options.entry, held_to,
+        source.name, verdict.target.backend, verdict.target.arch, options.defines, options.entry, standard_kind,
         is_stated=is_stated, is_given=True,
     )  # fmt: skip
     return Beginning(source, files, about, given.port)

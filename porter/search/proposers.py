@@ -24,7 +24,7 @@ from porter.evolve.proposing.rewrite import RewriteProposer, Rewritten
 from porter.evolve.proposing.schedule import ScheduleProposer
 from porter.evolve.scoring.diagnosis import scored_sizes
 from porter.evolve.scoring.evaluator import port_of
-from porter.evolve.scoring.subject import HeldTo, Subject
+from porter.evolve.scoring.subject import StandardKind, Subject
 from porter.evolve.space import Space
 from porter.registry import find_backend
 from porter.search.agents import Agent, open_agent, rule_plan
@@ -72,21 +72,21 @@ def task_of(subject: Subject, axes: tuple[Axis, ...], place: Bench) -> Task:
     backend = find_backend(subject.target.backend)
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     findings: tuple[Finding, ...] = ()
-    if subject.held_to is HeldTo.CUDA:
+    if subject.standard_kind is StandardKind.CUDA:
         # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
         findings = backend.port(original.program, headers, subject.target).findings
     scored = scored_sizes(subject, backend, subject.workloads, place)
     return task(
         backend, subject.target, _shown(subject), headers,
-        contracts=subject.contracts, scored=scored, findings=findings, axes=axes, held_to=subject.held_to,
+        contracts=subject.contracts, scored=scored, findings=findings, axes=axes, standard_kind=subject.standard_kind,
     )  # fmt: skip
 
 
 def _shown(subject: Subject) -> Source | None:
     """Returns the standard of candidates, as a model reads it; a recording holds nothing to read."""
-    if subject.held_to is HeldTo.PYTHON:
+    if subject.standard_kind is StandardKind.PYTHON:
         return Source(subject.path, read_text(subject.path))
-    return subject.original.source if subject.held_to is HeldTo.CUDA else None
+    return subject.original.source if subject.standard_kind is StandardKind.CUDA else None
 
 
 def agent_of(

@@ -25,7 +25,7 @@ from porter.evolve.replay import replayed, searching
 from porter.evolve.scoring.evaluation import Evaluator, Evaluators
 from porter.evolve.scoring.evaluator import MEASURES, files_of, port_of
 from porter.evolve.scoring.local import ThisMachine
-from porter.evolve.scoring.subject import ORIGINAL, Beginning, HeldTo, Subject, kept
+from porter.evolve.scoring.subject import ORIGINAL, Beginning, StandardKind, Subject, kept
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.state import State
 from porter.evolve.traits import MECHANISM, preset_of, traits
@@ -252,9 +252,9 @@ def formula_of_subject(subject: Subject, progress: Progress) -> Formula | None:
 
 def _lifted(subject: Subject, deadline: Deadline, progress: Progress) -> Formula:
     options = replace(subject.options, deadline=deadline)
-    if subject.held_to is HeldTo.CUDA:
+    if subject.standard_kind is StandardKind.CUDA:
         return formula_of(subject.original.source, subject.target, options, progress)
-    if subject.held_to is HeldTo.RECORDING or options.contract is not None:
+    if subject.standard_kind is StandardKind.RECORDING or options.contract is not None:
         raise NotLiftedError("only a module that says itself how it is called is lifted")
     from porter.evaluate.formula.module_lift import formula_of_module  # noqa: PLC0415 - which takes PyTorch
 

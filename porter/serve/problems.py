@@ -16,7 +16,7 @@ from porter.evaluate.model.migration import MigrateOptions
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.scoring.evaluation import Evaluator, Evaluators, Problem
 from porter.evolve.scoring.evaluator import port_of
-from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, HeldTo, Subject, about_of_port, kept
+from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, StandardKind, Subject, about_of_port, kept
 from porter.evolve.store import keepable
 from porter.launch_plan.wire import WireError, decode
 
@@ -133,7 +133,7 @@ def subject_of(problem: Problem, folder: Path, options: MigrateOptions) -> Subje
         problem.arch,
         problem.defines,
         problem.entry,
-        problem.held_to,
+        problem.standard_kind,
         is_stated=problem.is_stated,
     )
     known = replace(options, time_limit_s=problem.time_limit_s)
@@ -142,7 +142,7 @@ def subject_of(problem: Problem, folder: Path, options: MigrateOptions) -> Subje
 
 def _content(file: File, problem: Problem) -> bytes:
     """Returns the bytes of one of a problem's files. Raises `InputError` for a recording that is no base64."""
-    if problem.held_to is not HeldTo.RECORDING or file.name != problem.source:
+    if problem.standard_kind is not StandardKind.RECORDING or file.name != problem.source:
         return file.text.encode()
     try:
         return b64decode(file.text, validate=True)

@@ -1,9 +1,9 @@
-"""A run's ports held to their originals once more: as they stand, nothing is ported again.
+"""Checks a run's ports against their originals once more: as they stand, nothing is ported again.
 
 `python -m porter.suite.replay PORT ORIGINAL TARGET ARCH CACHE` is the process that does it for one of them. It
-prints the document of a migration; ORIGINAL is the operator's folder in the run. A port is held to all that a judge
-draws at the contract's sizes, by a seed that the contract gives: with other inputs each time these would change, and
-not a driver. Where there is a device it is timed there, beside its original.
+prints the document of a migration; ORIGINAL is the operator's folder in the run. A port is checked with all that a
+judge draws at the contract's sizes, by a seed that the contract gives: with other inputs each time these would change,
+and not a driver. Where there is a device it is timed there, beside its original.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from porter.backend import Port, Target
 from porter.errors import PorterError, exhaustion
 from porter.evaluate.judge.admission import not_admitted
-from porter.evaluate.migrate import held
+from porter.evaluate.migrate import proven
 from porter.evaluate.model.migration import MigrateOptions, Migration
 from porter.evaluate.model.outcome import KernelsVerified, NotVerified, Outcome, Verified
 from porter.evaluate.problem.candidate import candidate_port
@@ -70,7 +70,7 @@ def main(port: str, original: str, target: str, arch: str, cache: str) -> None:
     """Print what came of one port."""
     try:
         options = MigrateOptions(target, Path(cache), arch, environment=dict(os.environ))
-        document = _held(Path(port), Path(original), options)
+        document = _document(Path(port), Path(original), options)
     except (PorterError, OSError, MemoryError) as error:
         failed = error if isinstance(error, PorterError) else exhaustion(error)
         if failed is None:
@@ -79,11 +79,11 @@ def main(port: str, original: str, target: str, arch: str, cache: str) -> None:
     sys.stdout.write(encode_json(document))
 
 
-def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
+def _document(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     operator = Operator("", "", "", folder)
     backend = find_backend(options.target)
     if not operator.kernel.is_file():
-        return _held_to_module(port, folder, options)
+        return _of_module(port, folder, options)
     (source,) = read_sources(operator.kernel)[:1]
     original = original_unit(parse(source, headers=DiskHeaders(())), (), ())
     drawing = hashlib.blake2b(operator.contract.read_bytes(), digest_size=_SEED_BYTES)
@@ -93,16 +93,16 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     if refused := not_admitted(backend.lint(candidate.files, original.own), candidate, backend, device):
         return migration_document(_unrun(original, candidate, device, refused), ())
     plain = replace(with_contract, seed=None)
-    migration = held(original, candidate, device, with_contract, _unheard)
+    migration = proven(original, candidate, device, with_contract, _unheard)
     if isinstance(migration.outcome, NotVerified):  # nothing that is tried besides can be told right from wrong
-        migration = held(original, candidate, device, plain, _unheard)
+        migration = proven(original, candidate, device, plain, _unheard)
     if not missing_device():
         beside = Subject(candidate, original, device, of_cuda(original, None))
         migration = replace(migration, entries=timed_if_possible(migration.entries, beside, plain, _unheard))
     return migration_document(migration, ())
 
 
-def _held_to_module(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
+def _of_module(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     """Returns what comes of the port of the module that lies in `folder`, asked for the same as every time."""
     (module,) = folder.glob("*.py")
     seed = int.from_bytes(hashlib.blake2b(module.read_bytes(), digest_size=_SEED_BYTES).digest(), "little")

@@ -12,7 +12,7 @@ from porter.evaluate.model.outcome import KernelsVerified, Verified
 from porter.whole_file import whole_file
 from porter.writing.document import Json, as_record, encode_json
 
-# Names in a run's folder: an operator's result, the whole run, and what of the operator the port is held to.
+# Names in a run's folder: an operator's result, the whole run, and what of the operator the port is checked against.
 RESULT, RUN, ORIGINAL = "result.json", "suite.json", "original"
 # Outcomes that no port gives: the source could not even be tried, or nothing answered in time.
 ERROR, TIMEOUT = "error", "timeout"

@@ -150,7 +150,7 @@ def _so_far(operators: Sequence[Operator], done: Mapping[str, Result], options: 
 
 
 def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -> Result:
-    """The operator migrated into its folder of the run, with what the port was held to beside it."""
+    """The operator migrated into its folder of the run, with what the port was checked against beside it."""
     begin = time.monotonic()
     folder = options.folder / operator.key
     part = _PROVING if options.rounds or options.timed else _PROVING_ALONE

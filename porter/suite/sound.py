@@ -38,7 +38,7 @@ class Seen:
 
 
 def seen(operator: Operator, cache: Path) -> tuple[Seen, ...]:
-    """The operator's CUDA held to its reference on every workload that a CPU can take, one build for all contracts."""
+    """Returns how the operator's CUDA compares with its reference on each workload for a CPU, built once for all."""
     contracts = tuple(map(_on_a_cpu, operator.contracts()))
     (source,) = load(operator.kernel).sources
     side = original_unit(parse(source, headers=DiskHeaders(())), (), ())

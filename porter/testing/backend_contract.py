@@ -1,4 +1,4 @@
-"""Tests what every backend must hold to. A backend's own tests inherit the class:
+"""Tests what every backend must do. A backend's own tests inherit the class:
 
 from porter.testing.backend_contract import BackendContract
 

@@ -252,8 +252,8 @@ class Prover:
         proof = replace(judged(self._originals, studied, held), apart=tuple(_at(*apart) for apart in studied.apart))
         on_devices = tuple(workload for workload in contract.workloads if workload.device_only)
         proof = reduce(with_caveat, (*studied.left_out, _not_run([w.name for w in on_devices])), proof)
-        held_to = proof.entry.contract
-        whole = replace(held_to, workloads=(*held_to.workloads, *on_devices))
+        own = proof.entry.contract
+        whole = replace(own, workloads=(*own.workloads, *on_devices))
         return replace(proof, entry=replace(proof.entry, contract=whole))
 
 

@@ -23,7 +23,7 @@ from porter.evaluate.model.speed import Measured
 from porter.evolve.candidate import File
 from porter.evolve.scored import Score
 from porter.evolve.scoring.cost import Cost
-from porter.evolve.scoring.subject import HeldTo, Subject
+from porter.evolve.scoring.subject import StandardKind, Subject
 from porter.launch_plan.wire import encode_portable
 from porter.source.encoding import read_text
 
@@ -47,7 +47,7 @@ class Program:
 class Problem:
     """Holds all that candidates are evaluated for: no file of the machine that asks is needed.
 
-    `files` are what candidates are compared with (`held_to` says how it is called): CUDA and the local headers that it
+    `files` are what candidates are compared with, of the kind `standard_kind`: CUDA and the local headers that it
     includes, by the names that it uses; a Python reference; or a recording, whose bytes are in base64. `contracts` is
     the text of `contract.toml`, which a user wrote if `is_stated`. `seed` is what scores are relative to. One run of a
     candidate may use `time_limit_s` seconds of processor time.
@@ -63,7 +63,7 @@ class Problem:
     is_stated: bool
     seed: Program
     time_limit_s: float
-    held_to: HeldTo = HeldTo.CUDA
+    standard_kind: StandardKind = StandardKind.CUDA
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +181,14 @@ def problem_of(subject: Subject) -> Problem:
         options.contract is not None,
         Program(tuple(File(file.name, file.text) for file in subject.seed.files)),
         options.time_limit_s,
-        subject.held_to,
+        subject.standard_kind,
     )
 
 
 def _texts(subject: Subject) -> Mapping[str, str]:
-    if subject.held_to is HeldTo.RECORDING:
+    if subject.standard_kind is StandardKind.RECORDING:
         return {subject.path.name: b64encode(subject.path.read_bytes()).decode()}
-    if subject.held_to is HeldTo.PYTHON:
+    if subject.standard_kind is StandardKind.PYTHON:
         return {subject.path.name: read_text(subject.path)}
     program = subject.original.program
     texts = (

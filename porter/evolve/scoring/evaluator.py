@@ -40,7 +40,7 @@ from porter.evolve.scoring.evaluation import (
     digest_of,
     problem_of,
 )
-from porter.evolve.scoring.subject import HeldTo, Subject
+from porter.evolve.scoring.subject import StandardKind, Subject
 from porter.evolve.traits import Traits
 from porter.execution.job import Built
 from porter.registry import find_backend
@@ -193,7 +193,7 @@ def local_evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: 
     """
     problem = digest_of(content_of(problem_of(subject)))
     backend = find_backend(subject.target.backend)
-    examining = _of_cuda if subject.held_to is HeldTo.CUDA else _of_standard
+    examining = _of_cuda if subject.standard_kind is StandardKind.CUDA else _of_standard
     with (
         bench(subject.options.cache, subject.options.time_limit_s, 2 * jobs) as place,  # a port is built at two widths
         examining(subject, place, progress) as examiners,

@@ -10,7 +10,7 @@ from porter.backend import Backend
 from porter.evaluate.model.migration import Progress
 from porter.evolve.scoring.evaluator import LocalEvaluator, Scorer, local_evaluator
 from porter.evolve.scoring.modelled import modelled_scorer
-from porter.evolve.scoring.subject import HeldTo, Subject
+from porter.evolve.scoring.subject import StandardKind, Subject
 from porter.evolve.scoring.timed import timed_scorer
 from porter.native.place import missing_device
 from porter.registry import find_backend
@@ -41,7 +41,7 @@ def scorer_of(subject: Subject, backend: Backend, *, own: bool) -> Iterator[Scor
     Candidates of a recording are modelled too: it has no answers at the sizes of a device. With `own` the candidates
     are porter's, and share a process; else each has one.
     """
-    if missing_device() or subject.held_to is HeldTo.RECORDING:
+    if missing_device() or subject.standard_kind is StandardKind.RECORDING:
         with modelled_scorer(subject, backend) as modelled:
             yield modelled
         return

@@ -16,7 +16,7 @@ from porter.evolve.scored import Measure, Score
 from porter.evolve.scoring.cost import Cost
 from porter.evolve.scoring.diagnosis import diagnosis
 from porter.evolve.scoring.evaluator import Ranked
-from porter.evolve.scoring.subject import HeldTo, Subject
+from porter.evolve.scoring.subject import StandardKind, Subject
 
 _NO_DEVICE = "there is no device to measure on"
 _RECORDED = "a recording has no answers at the sizes of a device, so that nothing is measured there"
@@ -59,7 +59,7 @@ def modelled_scorer(subject: Subject, backend: Backend) -> Iterator[ModelledScor
     with bench(options.cache, options.time_limit_s) as place:
         costs = _costs(subject, subject.seed, backend, place, workloads) if workloads else "there are no sizes"
         if isinstance(costs, str):
-            recorded = subject.held_to is HeldTo.RECORDING
+            recorded = subject.standard_kind is StandardKind.RECORDING
             message = _NO_COST.format(_RECORDED if recorded else _NO_DEVICE, subject.target.backend, costs)
             hint = "search against the source of the recording" if recorded else "search on a machine with a device"
             raise MachineError(message, hint)

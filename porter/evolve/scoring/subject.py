@@ -38,7 +38,7 @@ _STATED = {True: "user", False: "porter"}
 _REFERENCE, _SEED, _GIVEN = "reference", "seed", "given"  # said in a journal only where they are not the usual
 
 
-class HeldTo(StrEnum):
+class StandardKind(StrEnum):
     """Names what candidates of a search are compared with."""
 
     CUDA = "cuda"
@@ -50,9 +50,9 @@ class HeldTo(StrEnum):
 class Subject:
     """The subject of a search: `seed`, which was verified for the entries of `contracts`.
 
-    It is a port of `original`; where candidates are `held_to` something else, the `original` only has that one's path.
-    With `is_given` the seed was not made by porter from the source. `options` hold a contract only where the user wrote
-    it. `constructions` say how a class is built at the workloads of these names.
+    It is a port of `original`, which only has a path where the standard is of another kind than CUDA. With `is_given`
+    the seed was not made by porter from the source. `options` hold a contract only where the user wrote it.
+    `constructions` say how a class is built at the workloads of these names.
     """
 
     original: TranslationUnit
@@ -60,7 +60,7 @@ class Subject:
     target: Target
     contracts: tuple[Contract, ...]
     options: MigrateOptions
-    held_to: HeldTo = HeldTo.CUDA
+    standard_kind: StandardKind = StandardKind.CUDA
     is_given: bool = False
     constructions: Mapping[str, Construction] = field(default_factory=dict)
 
@@ -139,7 +139,7 @@ def about_of_port(  # noqa: PLR0917 - what a journal says of a search
     arch: str,
     defines: Iterable[str],
     entry: str,
-    held_to: HeldTo = HeldTo.CUDA,
+    standard_kind: StandardKind = StandardKind.CUDA,
     *,
     is_stated: bool,
     is_given: bool = False,
@@ -148,7 +148,7 @@ def about_of_port(  # noqa: PLR0917 - what a journal says of a search
 
     The user wrote the contract if it `is_stated`, and the candidate if it `is_given`.
     """
-    unusual = {_REFERENCE: held_to.value} if held_to is not HeldTo.CUDA else {}
+    unusual = {_REFERENCE: standard_kind.value} if standard_kind is not StandardKind.CUDA else {}
     return {
         "source": source,
         "target": target,
@@ -161,9 +161,9 @@ def about_of_port(  # noqa: PLR0917 - what a journal says of a search
     }
 
 
-def held_to_of(about: Mapping[str, str]) -> HeldTo:
+def standard_kind_of(about: Mapping[str, str]) -> StandardKind:
     """Returns what the candidates of a search are compared with, by its journal."""
-    return HeldTo(about.get(_REFERENCE, HeldTo.CUDA))
+    return StandardKind(about.get(_REFERENCE, StandardKind.CUDA))
 
 
 def cuda_files(program: Program, contracts: tuple[Contract, ...]) -> Mapping[str, bytes]:
@@ -184,7 +184,7 @@ def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: Mig
         path, contract = folder / ORIGINAL / about["source"], folder / ORIGINAL / CONTRACT
         defines = tuple(filter(None, about["defines"].split("\n")))
         stated, backend = about["contract"] == _STATED[True], find_backend(about["target"])
-        target, entry, held_to = find_target(backend, about["arch"]), about["entry"], held_to_of(about)
+        target, entry, standard_kind = find_target(backend, about["arch"]), about["entry"], standard_kind_of(about)
     except (KeyError, ValueError) as error:
         raise InputError(f"{folder}: its journal does not say what {error} is", "begin the search again") from error
     include_dirs = (folder / ORIGINAL,)
@@ -193,12 +193,16 @@ def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: Mig
         contract=contract if stated else None, kernels=(), sizes={},
     )  # fmt: skip
     contracts, is_given = load_contracts(contract), about.get(_SEED) == _GIVEN
-    if held_to is not HeldTo.CUDA:
-        own = golden_standard(path).own if held_to is HeldTo.RECORDING else NO_CODE
+    if standard_kind is not StandardKind.CUDA:
+        own = golden_standard(path).own if standard_kind is StandardKind.RECORDING else NO_CODE
         if seed is None:
             raise InputError(f"{folder}: it does not say what the search began with", "begin the search again")
-        subject = Subject(no_original(path, own, contracts, known), seed, target, contracts, known, held_to, is_given)
-        return replace(subject, constructions=_constructions(subject)) if held_to is HeldTo.PYTHON else subject
+        subject = Subject(
+            no_original(path, own, contracts, known), seed, target, contracts, known, standard_kind, is_given
+        )
+        return (
+            replace(subject, constructions=_constructions(subject)) if standard_kind is StandardKind.PYTHON else subject
+        )
     original = read_original(Source(path, read_text(path)), known, within=folder / ORIGINAL)
     port = seed or backend.port(original.program, tuple(header for _, header in original.headers), target)
     return Subject(original, port, target, contracts, known, is_given=is_given)

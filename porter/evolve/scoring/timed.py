@@ -32,7 +32,7 @@ from porter.evolve.scored import Measure, Score
 from porter.evolve.scoring.cost import Cost
 from porter.evolve.scoring.diagnosis import diagnosis
 from porter.evolve.scoring.evaluator import MEASURES, Ranked
-from porter.evolve.scoring.subject import HeldTo, Subject
+from porter.evolve.scoring.subject import StandardKind, Subject
 from porter.measure.interleave import Ratio, StopRule
 from porter.native.place import Place
 from porter.native.place import place as device_place
@@ -247,7 +247,7 @@ def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[T
 @contextmanager
 def _meeting(subject: Subject) -> Iterator[Meet]:
     """Yields the source of the right answers at the sizes of a device."""
-    if subject.held_to is HeldTo.CUDA:
+    if subject.standard_kind is StandardKind.CUDA:
         yield of_cuda(subject.original, None)
         return
     with opened(subject.path, subject.options) as standard:

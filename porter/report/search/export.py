@@ -12,7 +12,7 @@ from porter.errors import InputError, unwritable
 from porter.evolve.candidate import File
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Measure
-from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, HeldTo, held_to_of
+from porter.evolve.scoring.subject import CONTRACT, ORIGINAL, StandardKind, standard_kind_of
 from porter.evolve.settings import SEED
 from porter.oracle.golden import GOLDEN
 from porter.report.search.course import Course
@@ -23,9 +23,9 @@ from porter.source.encoding import read_text
 from porter.writing.columns import markdown_table
 
 _ORIGINALS = {
-    HeldTo.CUDA: "the CUDA original",
-    HeldTo.PYTHON: "the Python reference",
-    HeldTo.RECORDING: "the recording",
+    StandardKind.CUDA: "the CUDA original",
+    StandardKind.PYTHON: "the Python reference",
+    StandardKind.RECORDING: "the recording",
 }
 
 
@@ -40,7 +40,7 @@ def winner_texts(course: Course) -> Mapping[str, str | bytes]:
         raise InputError(f"{course.folder}: nothing was verified, so there is nothing to export")
     port = _placed(best.candidate.files, "")
     main, seed_main = _called(best.candidate.files, ""), _called(seed.candidate.files, "seed")
-    original = _ORIGINALS[held_to_of(course.about)]
+    original = _ORIGINALS[standard_kind_of(course.about)]
     test = _render("test_port.py.j2", words=[_here(main), *_python(_words(course, drafted=True))], original=original)
     others: dict[str, str | bytes] = {
         **_placed(seed.candidate.files, "seed"),
@@ -48,7 +48,7 @@ def winner_texts(course: Course) -> Mapping[str, str | bytes]:
         "test_port.py": test,
         "README.md": _readme(course, best, main, original),
     }
-    if held_to_of(course.about) is not HeldTo.RECORDING:  # recorded answers have no speed
+    if standard_kind_of(course.about) is not StandardKind.RECORDING:  # recorded answers have no speed
         words = _python(_words(course, drafted=False))
         names = {"seed": _here(seed_main), "best": _here(main), "original": original}
         others["benchmark.py"] = _render("benchmark.py.j2", **names, words=words)
@@ -119,14 +119,14 @@ def _words(course: Course, *, drafted: bool) -> Iterator[str | PurePosixPath]:
     A contract that porter drafted is only for the former: a stated one also gives the sizes to time at, a drafted one
     has only small sizes.
     """
-    about, held_to = course.about, held_to_of(course.about)
-    standard = "--golden" if held_to is HeldTo.RECORDING else "--against"
+    about, standard_kind = course.about, standard_kind_of(course.about)
+    standard = "--golden" if standard_kind is StandardKind.RECORDING else "--against"
     yield from (standard, PurePosixPath(ORIGINAL, about["source"]))
-    if held_to is HeldTo.CUDA:
+    if standard_kind is StandardKind.CUDA:
         yield from ("--include-dir", PurePosixPath(ORIGINAL))
-    if about.get("contract") == "user" or (drafted and held_to is HeldTo.CUDA):
+    if about.get("contract") == "user" or (drafted and standard_kind is StandardKind.CUDA):
         yield from ("--contract", PurePosixPath(ORIGINAL, CONTRACT))
-    if drafted and about.get("contract") != "user" and held_to is HeldTo.CUDA:
+    if drafted and about.get("contract") != "user" and standard_kind is StandardKind.CUDA:
         yield "--edges"
     for option in ("target", "arch", "entry"):
         if value := about.get(option):
@@ -153,7 +153,7 @@ def _readme(course: Course, best: Member, main: str, original: str) -> str:
         meaning=meaning(course),
         main=main,
         original=original,
-        can_be_timed=held_to_of(course.about) is not HeldTo.RECORDING,
+        can_be_timed=standard_kind_of(course.about) is not StandardKind.RECORDING,
         numbers=f"{factor(best.scored.score)}, {measured(course)}.",
         said=visible(best.scored.because),
         timed=course.measure is not Measure.MODELLED,

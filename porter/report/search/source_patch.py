@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from textwrap import fill
 
 from porter.errors import InputError, MachineError
-from porter.evolve.scoring.subject import ORIGINAL, HeldTo, held_to_of
+from porter.evolve.scoring.subject import ORIGINAL, StandardKind, standard_kind_of
 from porter.report.search.course import Course
 from porter.report.search.export import verify_words, winner_texts, write_texts
 from porter.report.search.words import best_words, meaning
@@ -39,7 +39,7 @@ class Proof:
 
 def prove(course: Course, environment: Mapping[str, str]) -> Proof:
     """Compares the winner with its source by `porter verify`. Raises `InputError` where it is not verified."""
-    if held_to_of(course.about) is not HeldTo.CUDA:
+    if standard_kind_of(course.about) is not StandardKind.CUDA:
         raise InputError(
             f"{course.folder}: its candidates were not compared with a CUDA source, so there is none to patch"
         )

@@ -13,7 +13,7 @@ from porter.agent.question import estimated_tokens
 from porter.agent.task import task as task_of
 from porter.diagnostics.findings import Finding, Severity
 from porter.evolve.candidate import File
-from porter.evolve.scoring.subject import HeldTo
+from porter.evolve.scoring.subject import StandardKind
 from porter.registry import loadable_backends
 from porter.source_text import Source, Span
 from tests.pure.agent.world import CUDA, member, task
@@ -58,21 +58,21 @@ def test_all_that_is_known_stands_in_it():
 
 
 WORDS = {
-    HeldTo.CUDA: "the CUDA original",
-    HeldTo.PYTHON: "the PyTorch reference",
-    HeldTo.RECORDING: "recorded answers",
+    StandardKind.CUDA: "the CUDA original",
+    StandardKind.PYTHON: "the PyTorch reference",
+    StandardKind.RECORDING: "recorded answers",
 }
 
 
-@pytest.mark.parametrize("held_to", list(HeldTo))
-def test_a_model_is_told_what_its_program_is_held_to(held_to):
-    shown = None if held_to is HeldTo.RECORDING else File("scale.cu", CUDA)
-    made = replace(task(), original=shown, held_to=held_to)
+@pytest.mark.parametrize("standard_kind", list(StandardKind))
+def test_a_model_is_told_what_its_program_is_held_to(standard_kind):
+    shown = None if standard_kind is StandardKind.RECORDING else File("scale.cu", CUDA)
+    made = replace(task(), original=shown, standard_kind=standard_kind)
     system, user = (message.text for message in written(material(task=made), 10**6).messages)
-    assert [other for other, words in WORDS.items() if words in system] == [held_to]
-    assert (CUDA.strip() in user) == (held_to is not HeldTo.RECORDING)
+    assert [other for other, words in WORDS.items() if words in system] == [standard_kind]
+    assert (CUDA.strip() in user) == (standard_kind is not StandardKind.RECORDING)
     titles = ("# The CUDA original" in user, "# The PyTorch reference" in user)
-    assert titles == (held_to is HeldTo.CUDA, held_to is HeldTo.PYTHON)
+    assert titles == (standard_kind is StandardKind.CUDA, standard_kind is StandardKind.PYTHON)
 
 
 def test_what_does_not_fit_goes_in_the_order_of_what_it_tells():

@@ -25,7 +25,7 @@ def test_a_formula_that_was_compared_everywhere_takes_the_place_of_the_kernels(j
     kernels, anew = judged(verified("odd", "empty")), judged(verified("odd", "empty", "another seed"))
     assert without_formula(kernels) == ""
     assert lesser(anew, kernels) == ""
-    assert "verified, too, and was not timed" in instead_of(kernels)
+    assert "verified, too" in instead_of(kernels)
 
 
 def test_a_formula_falls_short_where_less_of_it_was_compared(judged):

@@ -38,8 +38,8 @@ def seek(migration, monkeypatch, tmp_path):
     def sought(*speeds, scores=None, failure=None):
         asked = []
 
-        def compared(*_):
-            asked.append(True)
+        def compared(*_, is_slow):
+            asked.append("slow" if is_slow else "fast")
             if failure is not None:
                 raise failure
             return {}, scores or {}
@@ -50,14 +50,14 @@ def seek(migration, monkeypatch, tmp_path):
         followed = replace(migration, followed=Followed(Follow.FORMULA, "is written from its formula"))
         made = choice.chosen(followed, MigrateOptions("triton", tmp_path), lambda _: None)
         assert made.entries == (timed,)
-        return bool(asked), made.followed.because
+        return asked, made.followed.because
 
     return sought
 
 
 def test_a_port_as_fast_as_a_copy_keeps_its_schedule_and_says_so(seek):
     assert seek(at(1.02), at(0.96)) == (
-        False,
+        [],
         "is written from its formula; nothing else was timed beside it: "
         "it moves its tensors at 96% of a copy's bandwidth",
     )
@@ -67,7 +67,7 @@ def test_a_port_as_fast_as_a_copy_keeps_its_schedule_and_says_so(seek):
 def test_schedules_are_timed_where_a_workload_is_slower_than_memory(seek, speeds):
     slower = {"flat": Score(Measure.NATIVE, 0.9, 0.8, 1.1), "rows": Score(Measure.NATIVE, 1.015, 1.009, 1.02)}
     assert seek(*speeds, scores=slower) == (
-        True,
+        ["fast"],
         "is written from its formula; it was timed beside 2 other schedules, none 1 % faster",
     )
 
@@ -84,6 +84,11 @@ def test_it_is_said_how_fast_the_port_is_that_follows_the_kernels(seek):
     )
 
 
+def test_the_port_that_follows_the_kernels_is_timed_beside_one_at_less_than_half_the_bandwidth(seek):
+    assert seek(at(1.02), at(0.49))[0] == ["slow"]
+    assert seek(at(0.51))[0] == ["fast"]
+
+
 def test_a_port_without_other_schedules_says_so(seek):
     assert seek(at(0.9))[1] == "is written from its formula; nothing else could be timed beside it"
 
@@ -96,6 +101,6 @@ def test_schedules_are_timed_where_a_workload_has_no_time(seek):
 def test_a_choice_that_fails_is_said_and_leaves_the_port_with_its_times(seek):
     failure = MachineError("the device is gone", "plug it in")
     assert seek(at(0.5), failure=failure) == (
-        True,
+        ["fast"],
         "is written from its formula; the choice among its schedules failed: the device is gone",
     )

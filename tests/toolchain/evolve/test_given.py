@@ -18,7 +18,7 @@ from porter.evolve.journal import NAME
 from porter.evolve.replay import replayed
 from porter.evolve.scoring.evaluation import problem_of
 from porter.evolve.scoring.evaluator import port_of
-from porter.evolve.scoring.subject import HeldTo, kept
+from porter.evolve.scoring.subject import StandardKind, kept
 from porter.measure.deadline import Deadline
 from porter.search.given import Given
 from porter.search.run import SearchOptions, seed_of
@@ -159,7 +159,7 @@ def test_a_candidate_is_searched_from_against_a_module_here_and_over_http(folder
     assert "formula" in state.settings.proposers, "what the module computes is known"
     assert next(m.scored.outcome for m in state.members.values()) == "verified"
     subject, _ = reopened(run)
-    assert subject.held_to is HeldTo.PYTHON
+    assert subject.standard_kind is StandardKind.PYTHON
     assert [(w.name, list(w.sizes.values())) for _, w in subject.workloads] == [("as written", [64, 96])]
     server = ServerProcess.begin(folder / "state")
     try:

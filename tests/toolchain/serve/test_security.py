@@ -12,7 +12,7 @@ from porter.evaluate.model.migration import MigrateOptions
 from porter.evaluate.problem.standards import opened as standard_at
 from porter.evolve.candidate import File
 from porter.evolve.scoring.evaluation import Problem, Program, content_of, digest_of
-from porter.evolve.scoring.subject import HeldTo
+from porter.evolve.scoring.subject import StandardKind
 from porter.launch_plan.wire import decode, encode_portable
 from porter.report.machine import _landlock_abi
 from porter.serve.access import MOST_BYTES
@@ -171,7 +171,7 @@ def test_a_python_reference_does_not_find_the_sources_of_other_problems(server, 
     assert opened(server, PROBLEM)[1] == 200
     port = Program((File("doubled.py", f"{PORT}\n{FORWARD}"),))
     fields = {field: getattr(PROBLEM, field) for field in Problem.__slots__}
-    held = {"source": "reference.py", "held_to": HeldTo.PYTHON, "contracts": contracts, "seed": port}
+    held = {"source": "reference.py", "standard_kind": StandardKind.PYTHON, "contracts": contracts, "seed": port}
     files = (File("reference.py", REFERENCE),)
     assert opened(server, Problem(**{**fields, **held, "files": files}))[1] == 200
     spying = REFERENCE.replace("[]", "list(pathlib.Path(__file__).parents[2].glob('porter-problem-*'))")
