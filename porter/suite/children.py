@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
+import select
+import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from signal import SIGKILL
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from porter.errors import FELL_SHORT, MachineError
 from porter.suite.result import ERROR, TIMEOUT
+from porter.worker.forking import Forked, fork_server
 from porter.writing.document import Json
 
 Work = TypeVar("Work")
 Done = TypeVar("Done")
+
+_COMMANDS = "porter.suite.commands"
+_END_S = 5.0  # what a process may take to end that was killed, or has closed its output
+_AT_ONCE = 1 << 16
 
 
 @dataclass
@@ -27,7 +34,7 @@ class Children:
 
     jobs: int
     limit_s: float
-    running: set[subprocess.Popen[str]] = field(default_factory=set)
+    running: set[Forked] = field(default_factory=set)
     stopped: bool = False
 
     def each(self, work: Sequence[Work], do: Callable[[Work], Done]) -> Iterator[Done]:
@@ -48,27 +55,43 @@ class Children:
         """The document that `python -m ARGUMENTS` prints; one that names the error where it prints none."""
         if self.stopped:
             return _failed(ERROR, "the run was stopped")
-        process = subprocess.Popen(
-            (sys.executable, "-m", *arguments),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        self.running.add(process)
-        try:
-            stdout, stderr = process.communicate(timeout=self.limit_s)
-        except subprocess.TimeoutExpired:
+        with tempfile.TemporaryFile() as log:
+            process = fork_server(_COMMANDS, {}).fork(arguments, Path.cwd(), log, os.environ)
+            self.running.add(process)
+            try:
+                told = _said(process, self.limit_s)
+                code = None if told is None else process.wait(_END_S)
+            finally:
+                self.running.discard(process)
+                _kill(process)
+                process.wait(_END_S)
+            log.seek(0)
+            complaint = _last(log.read().decode("utf-8", "replace"))
+        if told is None:
             return _failed(TIMEOUT, f"no answer in {self.limit_s:.0f} s")
-        finally:
-            _kill(process)
-            self.running.discard(process)
-        if process.returncode == -SIGKILL:  # it kills no process of porter's own: the machine ran out of memory
+        if code == -SIGKILL:  # it kills no process of porter's own: the machine ran out of memory
             return _failed(ERROR, "killed: most likely the machine ran out of memory", MachineError.exit_code)
-        return _document(stdout) or _failed(
-            ERROR, _last(stderr) or f"ended with exit code {process.returncode} and no message"
-        )
+        return _document(told) or _failed(ERROR, complaint or f"ended with exit code {code} and no message")
+
+
+def _said(process: Forked, limit_s: float) -> str | None:
+    """Returns what a process writes until it closes its output; None where it does not within `limit_s`."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    deadline, parts = time.monotonic() + limit_s, list[bytes]()
+    with process.stdout as output:
+        while (part := _part(output, deadline)) is not None:
+            if not part:
+                return b"".join(parts).decode("utf-8", "replace")
+            parts.append(part)
+    return None
+
+
+def _part(output: IO[bytes], deadline: float) -> bytes | None:
+    """Returns the next bytes, none at the end; None where there are none before `deadline`."""
+    ready, _, _ = select.select([output], [], [], max(deadline - time.monotonic(), 0.0))
+    return os.read(output.fileno(), _AT_ONCE) if ready else None
 
 
 def _document(text: str) -> dict[str, Json] | None:
@@ -87,8 +110,7 @@ def _failed(outcome: str, message: str, exit_code: int = FELL_SHORT) -> dict[str
     return {"outcome": outcome, "error": {"message": message, "exit_code": exit_code}}
 
 
-def _kill(process: subprocess.Popen[str]) -> None:
-    """The process and all it started."""
+def _kill(process: Forked) -> None:
+    """Kills the process and all it started; whoever asked it waits for its end."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, SIGKILL)
-    process.wait()

@@ -40,7 +40,7 @@ class _Process(Protocol):
     def wait(self, timeout: float | None = None) -> int: ...
 
 
-@dataclass
+@dataclass(eq=False)
 class Forked:
     """A process: what `subprocess.Popen` has, as far as it is needed. Only a worker has pipes."""
 

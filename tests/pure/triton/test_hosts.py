@@ -439,6 +439,12 @@ def test_a_function_that_is_defined_nowhere_and_not_declared_is_refused():
         translated("void f(float* y, float* x, int n) { add<<<grid_of(n), 32>>>(y, x, n); }")
 
 
+def test_what_is_printed_for_people_is_left_out_whatever_its_name():
+    launch = "add<<<n, 32>>>(y, x, n);"
+    for said in ('std::fprintf(stderr, "%d", n);', 'fputs("odd", stderr);', 'perror("odd");'):
+        assert body(f"{said} {launch}") == body(launch)
+
+
 def test_a_condition_on_what_is_printed_need_not_be_known():
     found = body('if (Log::level() >= Log::LOUD) { fprintf(Log::file(), "%d", n); } add<<<n, 32>>>(y, x, n);')
     assert found.startswith("add[(n,)](y, x, n,")

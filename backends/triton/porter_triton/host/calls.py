@@ -47,7 +47,7 @@ from porter_triton.host.scope import Closure, Context, Template, plain
 from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
-_SEQUENCES = ("std::vector", "std::initializer_list", "at::IntArrayRef", "c10::IntArrayRef", "std::array")
+_SEQUENCES = ("std::vector", "std::initializer_list", "std::array")
 _TUPLES = ("std::make_tuple", "std::tuple", "std::make_pair", "std::pair", "std::tie", "std::forward_as_tuple")
 
 
@@ -113,11 +113,12 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
         if len(arguments) == 1 and arguments[0].kind is Kind.DIM3:
             return arguments[0]
         return Code("", Kind.DIM3, parts=(*arguments, *ones))
-    if name in _SEQUENCES and listed and all(a.kind is not Kind.SEQUENCE for a in arguments):
+    is_list = name in _SEQUENCES or plain(name) == "IntArrayRef"
+    if is_list and listed and all(a.kind is not Kind.SEQUENCE for a in arguments):
         return sequence(arguments, as_list=True).typed(kind)
     if (memory := vector_memory.made(cx, kind, arguments, line)) is not None:
         return memory
-    if name in _SEQUENCES:
+    if is_list:
         return _vector(kind, arguments, line)
     if name in _TUPLES:
         return sequence(arguments)

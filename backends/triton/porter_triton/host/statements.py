@@ -49,17 +49,14 @@ from porter_triton.host.codes import SUCCESS, Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, dispatch_into, dispatched, is_dispatch
 from porter_triton.host.launches import launch
 from porter_triton.host.names import failure
-from porter_triton.host.scope import Closure, Context
+from porter_triton.host.scope import Closure, Context, plain
 from porter_triton.host.table import table
 from porter_triton.host.variables import declare
 from porter_triton.refusal import Refusal
 
 # What host code prints is for people, as `std::cout` is.
 _WARNS = ("alertNotDeterministic",)
-_PRINTS = (
-    "printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush", "sprintf", "snprintf", "std::sprintf",
-    "std::snprintf",
-)  # fmt: skip
+_PRINTS = ("printf", "fprintf", "puts", "fputs", "putchar", "perror", "fflush", "sprintf", "snprintf")
 
 
 def block(cx: Context, node: Block, value: Expression | None = None) -> Code:
@@ -198,7 +195,7 @@ def _stream(cx: Context, node: Binary) -> None:
     first: Expression = node
     while isinstance(first, Binary):
         first = first.left
-    if isinstance(first, Call) and isinstance(first.callee, Name) and first.callee.name in table().checks:
+    if isinstance(first, Call) and isinstance(first.callee, Name) and plain(first.callee.name) in table().checks:
         said = tuple(_streamed(node))[::-1]
         check(cx, replace(first, arguments=(*first.arguments, *said)), first.callee.name)
     elif not _is_text(cx, node):
@@ -243,7 +240,7 @@ def call(cx: Context, node: Call) -> None:
         _closure(cx, meaning, node)
     elif is_dispatch(name):
         dispatch(cx, node)
-    elif name in table().checks:
+    elif plain(name) in table().checks:
         check(cx, node, name)
     elif name in ("exit", "abort", "std::exit", "std::abort", "AT_ERROR", "std::terminate"):
         cx.emit(f"raise RuntimeError({message(cx, node.arguments[0] if name == 'AT_ERROR' else None)})")
@@ -253,7 +250,7 @@ def call(cx: Context, node: Call) -> None:
         for argument in node.arguments:
             if isinstance(argument, Call) and isinstance(argument.callee, Name):
                 call(cx, argument)
-    elif name in _PRINTS:
+    elif plain(name) in _PRINTS:
         _say(cx, node.arguments, node.line)
     elif (function := inplace.setter(cx, node)) is not None:
         inplace.call(cx, function, node)

@@ -61,6 +61,12 @@ def rounded(x):
     whole = tl.where(magnitude < even, (magnitude + even) - even, magnitude)
     return tl.where(x < 0, -whole, whole)
 """,
+    "bounded": """\
+@triton.jit
+def bounded(x, least: tl.constexpr, most: tl.constexpr):
+    # As CUDA converts, where NaN is 0. Within bounds 32 bits do, and bounds of floats are what converts fastest.
+    return tl.minimum(tl.maximum(tl.where(x == x, x, 0), least), most).to(tl.int32)
+""",
     "truncated": """\
 @triton.jit
 def truncated(x):
@@ -102,7 +108,8 @@ def module(operators: Sequence[tuple[Operator, Contract]], source: Source) -> Po
         raise NotSchedulableError(str(error)) from error
     texts = [*kernels.texts.values(), *launchers]
     needed = {helper_of(value) for one, _ in operators for kernel in one.kernels for value in _values(kernel)}
-    helpers = [told for name, told in _HELPERS.items() if name in needed]
+    # A value within another may be part of that one's text.
+    helpers = [told for name, told in _HELPERS.items() if name in needed and any(name in one for one in texts)]
     body = "\n\n".join([*helpers, *texts])
     imports = ["import math"] if "math." in body else []
     imports += ["import torch", "import triton", "import triton.language as tl"]

@@ -77,6 +77,7 @@ _FUNCTIONS = {
 _FOLDS = {Combine.SUM: "tl.sum", Combine.MAXIMUM: "tl.max", Combine.MINIMUM: "tl.min"}
 _INDICES = {Combine.MAXIMUM: "tl.argmax", Combine.MINIMUM: "tl.argmin"}
 _SCANS = {Combine.SUM: "tl.cumsum", Combine.PRODUCT: "tl.cumprod"}
+_MOST_BOUND = 1 << 24  # whole numbers that a single float has exactly
 _BLOCKS = {Axis.ROWS: "BLOCK_ROWS", Axis.COLUMNS: "BLOCK_COLUMNS"}
 
 
@@ -160,6 +161,9 @@ def _computed(value: Compute) -> tuple[str, Level]:
             return f"{helper_of(value)}({text(inner_value, own)})", Level.ATOM
         case Compute("cast", (inner_value,)):
             return text(inner_value, own, Level.ATOM), Level.ATOM
+        case Compute("maximum" | "minimum") if (bounds := _bounds(value)) is not None:
+            inner_value, least, most = bounds
+            return f"bounded({text(inner_value, own)}, {literal(least)}, {literal(most)})", Level.ATOM
         case Compute(op, operands) if op in _INFIX:
             return _infix(op, operands, own)
         case Compute("maximum" | "minimum" as op, (first, second, *others)) if others:
@@ -168,6 +172,26 @@ def _computed(value: Compute) -> tuple[str, Level]:
         case Compute(op, operands) if op in _FUNCTIONS:
             return f"{_FUNCTIONS[op]}({', '.join(text(one, own) for one in operands)})", Level.ATOM
     raise UnprintableError(f"there is no '{value.op}' in Triton")
+
+
+def _bounds(value: Compute) -> tuple[Value, Fraction, Fraction] | None:
+    """Returns the float that is cut to a whole number between two bounds, and these: 32 bits hold what comes of it."""
+    outer, first = _bounded(value)
+    if not isinstance(outer, Compute) or {value.op, outer.op} != {"maximum", "minimum"}:
+        return None
+    cut, second = _bounded(outer)
+    least, most = (first, second) if value.op == "maximum" else (second, first)
+    if not isinstance(cut, Compute) or cut.op != "truncate" or not -_MOST_BOUND <= least <= most <= _MOST_BOUND:
+        return None
+    return cut.operands[0], least, most
+
+
+def _bounded(value: Compute) -> tuple[Value | None, Fraction]:
+    """Returns what is bounded by a whole number, and that number; None where nothing is."""
+    match value.operands:
+        case (Literal(Fraction() as number), other) | (other, Literal(Fraction() as number)):
+            return (other if number.denominator == 1 else None), number
+    return None, Fraction(0)
 
 
 def _infix(op: str, operands: Sequence[Value], own: Axes) -> tuple[str, Level]:
@@ -196,6 +220,8 @@ def _loaded(load: Load) -> str:
 def helper_of(value: Value) -> str:
     """Returns the name of the function that the text of `value` calls and the module has to hold; empty for none."""
     match value:
+        case Compute("maximum" | "minimum") if _bounds(value) is not None:
+            return "bounded"
         case Compute("truncate"):
             return "truncated"
         case Compute("divide_rn" | "multiply_rn" | "round" as op):
