@@ -23,9 +23,9 @@ from typing import NoReturn, Protocol, cast
 from porter.garbage_collection import collect_seldom
 from porter.worker.huge_pages import share_by_huge_pages
 
-REQUEST_BYTES = 1 << 16
 ENDING = 1 << 16  # no exit code, and no negative number of a signal
 _PARENT_DEATH_SIGNAL = 1  # of prctl
+_BYTES_AT_ONCE = 1 << 16
 _MANY = 16  # forks, after which large pages are worth making
 
 
@@ -57,7 +57,7 @@ def serve_forks(module: str, line: socket.socket) -> None:
         line.sendall(b"ready\n")
         forks = 0
         while True:
-            request, descriptors, _, _ = socket.recv_fds(line, REQUEST_BYTES, 3)
+            request, descriptors = _received(line)
             if not request:
                 return
             asked = json.loads(request)
@@ -69,11 +69,20 @@ def serve_forks(module: str, line: socket.socket) -> None:
                 forks += 1
                 if forks == _MANY:
                     share_by_huge_pages()
-                answer = _born(program, asked, descriptors, line)
+                answer = _forked(program, asked, descriptors, line)
             line.sendall(f"{answer}\n".encode())
 
 
-def _born(program: Program, asked: dict[str, str], descriptors: list[int], line: socket.socket) -> int:
+def _received(line: socket.socket) -> tuple[bytes, list[int]]:
+    """Returns the next request, a line however long, and the descriptors that came with it; nothing at the end."""
+    request, descriptors, _, _ = socket.recv_fds(line, _BYTES_AT_ONCE, 3)
+    while request and not request.endswith(b"\n"):
+        more = line.recv(_BYTES_AT_ONCE)
+        request = request + more if more else b""
+    return request, descriptors
+
+
+def _forked(program: Program, asked: dict[str, str], descriptors: list[int], line: socket.socket) -> int:
     pid = os.fork()
     if pid == 0:
         line.close()

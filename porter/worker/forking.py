@@ -100,7 +100,7 @@ class _Parent(ABC):
         """The answer to a request; raises `MachineError` where nobody answers."""
         with unbroken(), self._lock:  # who asks next would be given an answer that nobody waited for
             try:
-                socket.send_fds(self._line, [request], list(descriptors))
+                socket.send_fds(self._line, [request + b"\n"], list(descriptors))
                 answer = self._answers.readline()
             except OSError:
                 answer = b""

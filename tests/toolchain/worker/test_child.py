@@ -53,7 +53,7 @@ def test_a_worker_whose_memory_is_watched_is_ended_when_it_holds_too_much(module
         child.end()
 
 
-def test_a_device_knows_workers_that_were_born_from_other_programs(module):
+def test_a_device_knows_workers_that_were_forked_from_other_programs(module):
     arguments = ("porter_triton.programs", [str(module), "plan"], module.parent / "run", Limits(), {})
     child = Child(*arguments, resident=True, forked=True)
     try:
