@@ -398,7 +398,7 @@ def test_maps_of_one_rank_are_alike_where_a_larger_one_hid_that_they_have_to_be(
 
 
 def _gathers(_, tensors):
-    """What `out[b][c][m][k] = points[b][c][idx[b][m][k]]` touches, which walks `out` by its own pitches."""
+    """Returns what `out[b][c][m][k] = points[b][c][idx[b][m][k]]` touches, walking `out` by its own pitches."""
     (b, c, n), (batches, m, k), (_, channels, rows, pitch) = (t.shape for t in tensors)
     last = ((b - 1) * channels + c - 1) * rows * pitch + (m - 1) * pitch + k
     return [(b * c * n, 0), (((b - 1) * m + m - 1) * k + k if b <= batches else b * m * k, 0), (0, last)]
