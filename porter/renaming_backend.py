@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
+from porter.diagnostics.catalogue import load_catalogue
 from porter.diagnostics.findings import CatalogueEntry, Finding
 from porter.dialect import Dialect
 from porter.errors import MachineError
@@ -82,8 +83,6 @@ class RenamingBackend:
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:
         """The findings of `findings.toml`."""
-        from porter.diagnostics.catalogue import load_catalogue  # noqa: PLC0415 - it reads the registry, which imports backends
-
         return tuple(load_catalogue(self.folder / "findings.toml").values())
 
     def brief(self, target: Target) -> str:
