@@ -59,7 +59,7 @@ REFUSED = {
     **{
         (name, "apart"): "nothing is stored for each column"
         for name in ALL
-        if name.startswith("running") or name in ("masked", "column_mean", "argmax", "loss")
+        if name.startswith("running") or name in ("masked", "column_mean", "weighted_columns", "argmax", "loss")
     },
 }
 
