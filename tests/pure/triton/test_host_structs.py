@@ -290,3 +290,14 @@ def test_a_static_method_is_a_function():
     assert "def Limits_holds(n):\n    return n > 0" in found
     assert "def Launcher_run(y, x, n):\n    scale[(triton.cdiv(n, 128),)](y, x, 3.0, n, BLOCK_SIZE=128" in found
     assert "if Limits_holds(n):\n        Launcher_run(y, x, n)\n    add[(Launcher_blocks(n),)]" in found
+
+
+def test_a_tensor_without_a_type_is_viewed_as_the_halves_that_a_kernel_moves():
+    found = translated("""
+        __global__ void twice(__half* y, int n) {
+          if (threadIdx.x < n) y[threadIdx.x] = __hadd(y[threadIdx.x], y[threadIdx.x]);
+        }
+        void f(void* z, int n) { twice<<<1, 64>>>((__half*)z, n); }""")
+    assert "twice[(1,)](z.view(-1).view(torch.float16), n" in found
+    single = translated("void f(void* z, const void* w, int n) { add<<<1, 64>>>((float*)z, (const float*)w, n); }")
+    assert "add[(1,)](z, w, n" in single

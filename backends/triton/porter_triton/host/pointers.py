@@ -52,8 +52,14 @@ def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
 
 
 def _moved_as(cx: Context, kind: TypeName) -> str:
-    """Returns the dtype in which a kernel moves data as vectors, whatever it is; empty for halves and scalars."""
-    parts = components(wanted) if isinstance(wanted := cx.built_in(TypeName(kind.name)), Record) else None
+    """Returns the dtype in which a kernel moves data, whatever it is: numbers, or vectors of them but for halves.
+
+    It is empty for single floats: those are what a tensor has that is passed as `void*`.
+    """
+    wanted = cx.built_in(TypeName(kind.name))
+    if isinstance(wanted, Arithmetic):
+        return "" if wanted.dtype == "float32" else wanted.dtype
+    parts = components(wanted) if isinstance(wanted, Record) else None
     return parts[0].dtype if parts is not None and not parts[0].is_narrow else ""
 
 
