@@ -30,7 +30,7 @@ _ENOUGH = 0.95
 # Of 12 that were timed beside four others three got one that was 4, 6 and 32 % faster (kernelbench, H200).
 _OTHERS = 4
 _KERNELS = "the port that follows its kernels"
-_SLOW = 0.5  # of a copy's bandwidth: above it the port that follows the kernels was faster nowhere (suites, H200)
+_SLOW = 0.5  # of a copy's bandwidth: above it the kernels' port was never faster where both were timed (H200)
 _GAIN = 1.01  # what a schedule has to be faster by: it is proven for it, and timed once more beside all baselines
 
 

@@ -27,7 +27,7 @@ from porter.evolve.scoring.subject import StandardKind, Subject
 from porter.launch_plan.wire import encode_portable
 from porter.source.encoding import read_text
 
-VERSION = 1  # of all records here: one that has another is refused
+VERSION = 2  # of all records here: one that has another is refused
 _LONGEST_S = 1e6
 
 
