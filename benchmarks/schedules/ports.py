@@ -29,8 +29,9 @@ from porter.contract.model.contract import Contract, Workload
 from porter.contract.model.dtype import DType
 from porter.contract.workload.materialise import retyped
 from porter.evaluate.formula.scheduled import BENCH, Entry, Formula, formula_of
-from porter.evaluate.migrate import migrate, read_and_ported
+from porter.evaluate.migrate import migrate, ported
 from porter.evaluate.model.migration import MigrateOptions, Migration
+from porter.evaluate.problem.original import read_original
 from porter.ir.tensor.retyped import retyped as program_of_types
 from porter.measure.deadline import Deadline
 from porter.registry import find_backend, find_target
@@ -71,7 +72,7 @@ def _written(one: Operator, folder: Path, arguments: argparse.Namespace) -> str:
     if not arguments.unproven:
         (migration,) = migrate(one.kernel, replace(options, follow=Follow.FORMULA), lambda _: None)
         about = _verdict(migration)
-    _, kernels = read_and_ported(source, target, options, lambda _: None)
+    kernels = ported(read_original(source, options), target, lambda _: None)
     _keep(kernels, folder / "kernels_float32.py")
     (folder / "reference.py").write_text(one.reference.read_text())
     try:

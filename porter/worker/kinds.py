@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter.errors import MachineError
 from porter.execution.job import Limits
 from porter.worker.child import Child
+from porter.worker.forking import begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,15 @@ class WorkerKind:
     module: str
     environment: Mapping[str, str]
     arguments: tuple[str, ...] = ()
+
+
+def begin_all(kinds: Iterable[WorkerKind]) -> None:
+    """Begins to import what workers of these kinds need, which takes seconds in which the caller does something else.
+
+    Whoever then starts one is told of what went wrong.
+    """
+    for kind in kinds:
+        begin(kind.module, kind.environment)
 
 
 def start(kind: WorkerKind) -> str:

@@ -137,20 +137,21 @@ def _has_double(contract: Contract) -> bool:
     return any(tensor.dtype is DType.FLOAT64 for tensor in contract.tensors)
 
 
-def lift(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Lifted, ...]:
+def lift(source: Source, options: MigrateOptions, progress: Progress, *, in_parts: bool = True) -> tuple[Lifted, ...]:
     """Returns the entries of a source as tensor programs, each compared with the source on its contract's workloads.
 
-    The verdicts name what was not executed, as those of `migrate` do. Raises `PorterError`s as `migrate` does.
+    With `in_parts` kernels are lifted by themselves where their launcher cannot be run. The verdicts name what was not
+    executed, as those of `migrate` do. Raises `PorterError`s as `migrate` does.
     """
     try:
         with options.deadline.running():
-            return _lifted(source, options, progress)
+            return _lifted(source, options, progress, in_parts=in_parts)
     except OutOfTime:
         message = f"{source.path}: the limit of {options.deadline.limit_s:g} s was over before there was a program"
         raise PorterError(message, "allow more with --limit S") from None
 
 
-def _lifted(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Lifted, ...]:
+def _lifted(source: Source, options: MigrateOptions, progress: Progress, *, in_parts: bool) -> tuple[Lifted, ...]:
     original = read_original(source, options)
     headers = tuple(header for _, header in original.headers)
     explicit = original.replaced(with_warp_barriers(original.program, headers))
@@ -158,7 +159,8 @@ def _lifted(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     kernels = Kernels(read_unit(program, tuple(header for _, header in explicit.headers), options.defines))
     with bench(options.cache, options.time_limit_s) as place:
         lifts = Lifts(explicit, place, kernels, options.stages)
-        proofs = Entries(original, Port((), ()), lifts, place, options, answering=lifts.answering).proofs(progress)
+        entries = Entries(original, Port((), ()), lifts, place, options, answering=lifts.answering, in_parts=in_parts)
+        proofs = entries.proofs(progress)
     return tuple(
         Lifted(
             proof.entry,

@@ -16,6 +16,7 @@ from porter.contract.model.expressions import evaluate, number
 from porter.contract.model.syntax import ExpressionError
 from porter.contract.workload.materialise import retyped
 from porter.diagnostics.findings import Finding, Severity
+from porter.evaluate.formula.following import Compared, compared
 from porter.evaluate.model.migration import MigrateOptions, Progress
 from porter.evaluate.model.outcome import Equal
 from porter.ir.tensor.program import TensorProgram
@@ -72,7 +73,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Formula:
-    """The formula of a source: what each of its entries computes.
+    """The formula of a source: what each of its entries computes; it was found equal at the workloads `compared`.
 
     Its ports differ in one schedule: that of the nest with the most points.
     """
@@ -80,6 +81,7 @@ class Formula:
     source: Source
     target: Target
     entries: tuple[Entry, ...]
+    compared: Compared = frozenset()
 
     @property
     def dtypes(self) -> frozenset[DType]:
@@ -146,15 +148,16 @@ def formula_of(source: Source, target: Target, options: MigrateOptions, progress
     from porter.evaluate.formula.lift import lift  # noqa: PLC0415 - which takes PyTorch, 1.5 s of every command otherwise
 
     progress(f"lifting {source.path.name}")
-    found = lift(source, replace(options, target=""), progress)
+    found = lift(source, replace(options, target=""), progress, in_parts=False)
     if not found:
         raise NotSchedulableError("it has no entry")
     entries = tuple(map(_entry, found))
-    formula = Formula(source, target, (*entries, *of_types_that_none_has(entries)))
+    at = compared(one.entry for one in found)
+    formula = Formula(source, target, (*entries, *of_types_that_none_has(entries)), at)
     try:
         formula.port()
     except NotSchedulableError:  # a printer may not tell some types apart
-        return Formula(source, target, entries)
+        return Formula(source, target, entries, at)
     return formula
 
 

@@ -32,7 +32,10 @@ LOCKSTEP = (
 
 @dataclass(frozen=True)
 class Entries:
-    """A source, its `port`, and that as it is executed; `answering` may put something else in its place."""
+    """A source, its `port`, and that as it is executed; `answering` may put something else in its place.
+
+    With `in_parts` kernels are proven by themselves where their launcher cannot be run.
+    """
 
     original: TranslationUnit
     port: Port
@@ -41,6 +44,7 @@ class Entries:
     options: MigrateOptions
     judging: Judging | None = None
     answering: Answering = as_built
+    in_parts: bool = True
 
     def proofs(self, progress: Progress) -> list[Proof]:
         """Returns a proof of each entry, or of the parts of one that cannot be run.
@@ -51,13 +55,13 @@ class Entries:
         original, headers = self.original, tuple(header for _, header in self.original.headers)
         contracts = contracts_of(original, self.options, whole_program=self.ported.runs_programs)
         explicit = with_warp_barriers(original.program, list(headers))
-        descent = Fallback(self._prover(original.replaced(explicit)), self.port, self.options, progress)
-        proofs = descent.proofs(contracts)
+        fallback = Fallback(self._prover(original.replaced(explicit)), self.port, self.options, progress, self.in_parts)
+        proofs = fallback.proofs(contracts)
         proofs = [with_caveat(proof, LOCKSTEP) for proof in proofs] if explicit else proofs
         if not self.ported.runs_programs and _is_program(original.program):
             proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
             is_asked = self.options.contract is not None or self.judging
-            proofs = proofs if is_asked else [descent.alone(proof) for proof in proofs]
+            proofs = proofs if is_asked else [fallback.alone(proof) for proof in proofs]
         usage = Usage(original.program, headers)
         proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
         return with_unexecuted([with_instances(proof, usage) for proof in proofs])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from porter.backend import Follow
 from porter.cli.attempt import Migrated, exit_code
 from porter.evaluate.migrate import migrate
 from porter.evaluate.model.migration import MigrateOptions, Migration
@@ -316,10 +317,17 @@ launch:
 
 
 def test_a_source_is_what_its_kernels_are_where_all_of_a_refused_launcher_s_stand(migrated):
-    migration = migrated(NO_FORM_IN_PYTHON, target="triton")
+    migration = migrated(NO_FORM_IN_PYTHON, target="triton", follow=Follow.KERNELS)
     assert isinstance(outcomes(migration)["asks"], Refused)
     assert isinstance(migration.outcome, KernelsVerified)
     assert "asks itself was not ported: " in migration.outcome.caveat
-    asked = migrated(NO_FORM_IN_PYTHON, target="triton", kernels=("twice",)).outcome
+    asked = migrated(NO_FORM_IN_PYTHON, target="triton", kernels=("twice",), follow=Follow.KERNELS).outcome
     assert isinstance(asked, Verified)
     assert "asks itself was not ported: " in asked.caveat
+
+
+def test_a_launcher_that_is_refused_line_by_line_is_written_from_its_formula(migrated):
+    migration = migrated(NO_FORM_IN_PYTHON, target="triton")
+    assert isinstance(outcomes(migration)["asks"], Verified)
+    assert migration.followed is not None
+    assert migration.followed.what is Follow.FORMULA
