@@ -9,7 +9,7 @@ The reference that gets the variable's name is static, too: a lambda that captur
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket
@@ -67,6 +67,8 @@ def shared_edits(text: str, code: Sequence[Token], names: SharedNames, macro: fr
     edits: list[Edit] = []
     in_function = _function_scopes(code) if macro is None else [True] * len(code)
     users = _Users(code, in_function)
+    blocks = _blocks(code)
+    met: set[tuple[int, str]] = set()
     for index, token in enumerate(code):
         if token.text not in names.spellings or token.kind is not TokenKind.IDENTIFIER:
             continue
@@ -77,6 +79,8 @@ def shared_edits(text: str, code: Sequence[Token], names: SharedNames, macro: fr
         declaration = _declaration(code, begin, index, names, in_function[index], in_macro=macro is not None)
         if declaration is None:  # left to the compiler, which knows no `__shared__` and says so
             continue
+        if declaration.dynamic and declaration.in_function:  # which a block may declare again and again
+            declaration = replace(declaration, declarators=tuple(_first_met(declaration, blocks[index], met)))
         lines = text.count("\n", declaration.first.start, declaration.last.end)
         continued = "\\\n" if macro is not None else "\n"
         replacement = " ".join(_statements(declaration, names, macro or frozenset()))
@@ -85,6 +89,14 @@ def shared_edits(text: str, code: Sequence[Token], names: SharedNames, macro: fr
         if not declaration.in_function and not declaration.dynamic:
             users.declare(index, declaration.declarators)
     return [*edits, *users.edits()]
+
+
+def _first_met(declaration: _Declaration, block: int, met: set[tuple[int, str]]) -> Iterator[_Declarator]:
+    """Yields the names that `block` declares for the first time, and notes them."""
+    for declarator in declaration.declarators:
+        if (block, declarator.name) not in met:
+            met.add((block, declarator.name))
+            yield declarator
 
 
 @dataclass
@@ -272,3 +284,16 @@ def _function_scopes(code: Sequence[Token]) -> list[bool]:
         elif token.text == "}" and braces:
             braces.pop()
     return inside
+
+
+def _blocks(code: Sequence[Token]) -> list[int]:
+    """Returns for each token where the innermost brace around it opens; -1 outside of all."""
+    innermost: list[int] = []
+    open_ = [-1]
+    for index, token in enumerate(code):
+        if token.text == "}" and len(open_) > 1:
+            open_.pop()
+        innermost.append(open_[-1])
+        if token.text == "{":
+            open_.append(index)
+    return innermost

@@ -4,7 +4,6 @@
 #include <cuComplex.h>
 #include <cuda_fp8.h>
 #include <curand_kernel.h>
-#include <math_constants.h>
 
 namespace {
 

@@ -26,3 +26,21 @@ def test_a_variable_shared_at_namespace_scope_is_watched(execute):
     text = "__shared__ int s[32];\n__global__ void k(int* x) { x[threadIdx.x] = s[threadIdx.x]; }"
     run = execute(text, [np.zeros(32, np.int32)], block=(32, 1, 1))
     assert {fault.kind for fault in run.faults} == {FaultKind.UNINITIALISED}
+
+
+def test_a_dynamic_array_is_declared_again_in_its_block_and_in_one_within(execute):
+    text = """
+    __global__ void k(int* x) {
+        extern __shared__ int all[];
+        all[threadIdx.x] = x[threadIdx.x];
+        {
+            extern __shared__ char all[];
+            if (threadIdx.x == 0) all[0] = 7;
+        }
+        __syncthreads();
+        extern __shared__ int all[];
+        x[threadIdx.x] = all[threadIdx.x] + 1;
+    }"""
+    run = execute(text, [np.zeros(32, np.int32)], block=(32, 1, 1), shared_bytes=128)
+    assert run.faults == ()
+    assert run.outputs[0].storage[:3].tolist() == [8, 1, 1]

@@ -35,6 +35,12 @@ __global__ void weigh(const Edge* edges, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) atomicAdd(out + edges[i].to, edges[i].weight);
 }
+__global__ void put(float* x, const float* y, float* before, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) before[i] = atomicExch(x + i, y[i] * 2.0f);
+  if (i < n) atomicExch(x + n, -0.5f);
+}
+void put_all(float* x, const float* y, float* before, int n) { put<<<(n + 31) / 32, 32>>>(x, y, before, n); }
 void weigh_all(const Edge* edges, float* out, int n) { weigh<<<(n + 31) / 32, 32>>>(edges, out, n); }
 void move(float* y, const float* x, Steps s, int n) { moved<<<(n + 31) / 32, 32>>>(y, x, s, n); }
 """
@@ -53,3 +59,10 @@ def test_an_array_of_structs_is_read_by_its_bytes(ported):
     done = ported("weigh_all", edges, np.zeros(7, np.float32), 50)
     expected = [sum(range(to, 50, 7)) for to in range(7)]
     assert done.outputs[1].storage.tolist() == expected
+
+
+def test_floats_are_exchanged(ported):
+    x, y = np.arange(71, dtype=np.float32) - 3.25, np.arange(70, dtype=np.float32) + 0.5
+    done = ported("put_all", x, y, np.zeros_like(y), 70)
+    assert np.array_equal(done.outputs[0].storage, np.append(2 * y, np.float32(-0.5)))
+    assert np.array_equal(done.outputs[2].storage, x[:70])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _ATOMICS = {"add": "atomic_add", "sub": "atomic_add", "min": "atomic_min", "max": "atomic_max", "and": "atomic_and",
             "or": "atomic_or", "xor": "atomic_xor", "exchange": "atomic_xchg"}  # fmt: skip
+_BITS = {Scalar.F32: Scalar.I32, Scalar.F64: Scalar.I64}
 _COUNTERS = {"inc": "count_up", "dec": "count_down"}
 _OUTER = "tl.program_id(1) + tl.num_programs(1) * tl.program_id(2)"
 
@@ -277,7 +278,9 @@ def atomic(p: Printer, op: Op) -> None:
     is_alone = p.mask.is_single and not pointer.varying and not any(value.varying for value in given)
     if not is_alone:
         pointer, given = p.spread(pointer), [p.spread(value) for value in given]
-    if kind in _ATOMICS:
+    if kind == "exchange" and element in _BITS:
+        made = _exchanged_bits(p, op, pointer, given[0], is_alone=is_alone)
+    elif kind in _ATOMICS:
         made = _unconditional(p, op, _ATOMICS[kind], pointer, given[0], is_alone=is_alone)
     else:
         made = _conditional(p, op, kind, pointer, given, is_alone=is_alone)
@@ -296,6 +299,18 @@ def _unconditional(
     text = f"tl.{name}({pointer.text}, {settled(value).text}{_keywords(lanes)}{order})"
     p.lanes_meet()
     return combined(text, value.type, pointer, value).reading(*_given(lanes))
+
+
+def _exchanged_bits(p: Printer, op: Op, pointer: Expression, value: Expression, *, is_alone: bool) -> Expression:
+    """Returns an exchange of floats as one of their bits, which is all that Triton's interpreter exchanges."""
+    assert isinstance(value.type, Scalar)
+    bits = _BITS[value.type]
+    told = combined(f"{settled(value).within(Level.ATOM)}.to({type_text(bits)}, bitcast=True)", bits, value)
+    address = p.pointer_cast(pointer, Pointer(bits, Space.GLOBAL))
+    made = _unconditional(p, op, _ATOMICS["exchange"], address, told, is_alone=is_alone)
+    if not p.uses.get(op.result):
+        return made
+    return combined(f"{made.text}.to({type_text(value.type)}, bitcast=True)", value.type, made)
 
 
 def _conditional(

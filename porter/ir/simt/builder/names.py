@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import chain
 
 from porter.ir.simt.builder import access, declarations, expressions, resolve
@@ -12,6 +11,7 @@ from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, FunctionName, Held, Memory, Number, Place
 from porter.ir.simt.ops import Value
 from porter.ir.simt.types import Pointer, Scalar, Space
+from porter.source.named_constants import named_constant
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import (
     Alias,
@@ -30,34 +30,7 @@ from porter.syntax.type_traits import truth_of
 from porter.syntax.unit import StructTree
 from porter.syntax.walk import walk
 
-_FLOAT_MAX = 3.4028234663852886e38
-_F32, _F64 = Scalar.F32, Scalar.F64
-_CONSTANTS: dict[str, tuple[float, Scalar]] = {
-    "warpSize": (32, INT), "C10_WARP_SIZE": (32, INT), "NULL": (0, LONG), "INFINITY": (math.inf, _F32),
-    "HUGE_VALF": (math.inf, _F32), "HUGE_VAL": (math.inf, _F64), "CUDART_INF_F": (math.inf, _F32),
-    "CUDART_INF": (math.inf, _F64), "NAN": (math.nan, _F32), "CUDART_NAN_F": (math.nan, _F32),
-    "CUDART_NAN": (math.nan, _F64), "FLT_MAX": (_FLOAT_MAX, _F32), "__FLT_MAX__": (_FLOAT_MAX, _F32),
-    "CUDART_MAX_NORMAL_F": (_FLOAT_MAX, _F32), "FLT_MIN": (2.0**-126, _F32), "FLT_EPSILON": (2.0**-23, _F32),
-    "DBL_MAX": (1.7976931348623157e308, _F64), "DBL_MIN": (2.0**-1022, _F64), "DBL_EPSILON": (2.0**-52, _F64),
-    "INT_MAX": (2**31 - 1, INT), "INT_MIN": (-(2**31), INT), "INT32_MAX": (2**31 - 1, INT),
-    "INT32_MIN": (-(2**31), INT), "UINT_MAX": (2**32 - 1, UINT), "UINT32_MAX": (2**32 - 1, UINT),
-    "LONG_MAX": (2**63 - 1, LONG), "LLONG_MAX": (2**63 - 1, LONG), "LLONG_MIN": (-(2**63), LONG),
-    "INT64_MAX": (2**63 - 1, LONG), "INT64_MIN": (-(2**63), LONG), "ULLONG_MAX": (2**64 - 1, ULONG),
-    "SIZE_MAX": (2**64 - 1, ULONG), "M_PI": (math.pi, _F64), "M_PI_2": (math.pi / 2, _F64), "M_E": (math.e, _F64),
-    "M_LN2": (math.log(2), _F64), "M_LN10": (math.log(10), _F64), "M_LOG2E": (math.log2(math.e), _F64),
-    "M_SQRT2": (math.sqrt(2), _F64), "M_SQRT1_2": (math.sqrt(0.5), _F64), "M_2_SQRTPI": (2 / math.sqrt(math.pi), _F64),
-    "M_1_PI": (1 / math.pi, _F64), "M_2_PI": (2 / math.pi, _F64), "CUDART_PI_F": (math.pi, _F32),
-    "CUDART_PI": (math.pi, _F64), "M_PI_4": (math.pi / 4, _F64), "M_LOG10E": (math.log10(math.e), _F64),
-    "CHAR_BIT": (8, INT), "CHAR_MAX": (127, INT), "CHAR_MIN": (-128, INT), "SCHAR_MAX": (127, INT),
-    "SCHAR_MIN": (-128, INT), "UCHAR_MAX": (255, INT), "SHRT_MAX": (2**15 - 1, INT), "SHRT_MIN": (-(2**15), INT),
-    "USHRT_MAX": (2**16 - 1, INT), "INT8_MAX": (127, INT), "INT8_MIN": (-128, INT), "UINT8_MAX": (255, INT),
-    "INT16_MAX": (2**15 - 1, INT), "INT16_MIN": (-(2**15), INT), "UINT16_MAX": (2**16 - 1, INT),
-    "LONG_MIN": (-(2**63), LONG), "ULONG_MAX": (2**64 - 1, ULONG), "UINT64_MAX": (2**64 - 1, ULONG),
-    "CUDART_ZERO_F": (0.0, _F32), "CUDART_ONE_F": (1.0, _F32), "CUDART_MIN_DENORM_F": (2.0**-149, _F32),
-    "CUDART_PIO2_F": (math.pi / 2, _F32), "CUDART_PIO4_F": (math.pi / 4, _F32), "CUDART_LN2_F": (math.log(2), _F32),
-    "CUDART_L2E_F": (math.log2(math.e), _F32), "CUDART_SQRT_HALF_F": (math.sqrt(0.5), _F32),
-    "CUDART_SQRT_TWO_F": (math.sqrt(2), _F32),
-}  # fmt: skip
+_TYPES = {"int": INT, "unsigned int": UINT, "long": LONG, "unsigned long": ULONG, "float": Scalar.F32, "double": Scalar.F64}
 _COORDINATES = {
     "threadIdx": "thread_index", "blockIdx": "block_index", "blockDim": "block_extent", "gridDim": "grid_extent",
 }  # fmt: skip
@@ -75,8 +48,8 @@ def place(b: Builder, node: Name) -> Place:
     if bound is not None:
         return Held(expressions.value(b, bound))
     plain = node.name.removeprefix("::").removeprefix("std::")
-    if plain in _CONSTANTS:
-        value, type_ = _CONSTANTS[plain]
+    if (known := named_constant(plain)) is not None:
+        value, type_ = known[0], _TYPES[known[1]]
         return Held(Number(b.emitter.constant(value, type_), type_))
     if plain in _COORDINATES:
         parts = tuple((axis, _coordinate(b, plain, axis)) for axis in "xyz")

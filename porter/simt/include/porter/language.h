@@ -14,6 +14,7 @@
 #include "porter/half.h"
 #include "porter/integer.h"
 #include "porter/math.h"
+#include "porter/math_constants.h"
 #include "porter/math_fast.h"
 #include "porter/math_yardstick.h"
 #include "porter/ptx.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "porter/language.h"
-#include "porter/math_constants.h"
 
 #include "dialect/spelling.h"
 
