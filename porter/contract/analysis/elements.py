@@ -31,7 +31,9 @@ _TORCH: Mapping[str, DType] = {
     "BFloat16": DType.BFLOAT16, "Double": DType.FLOAT64, "Float64": DType.FLOAT64, "Int": DType.INT32,
     "Int32": DType.INT32, "Long": DType.INT64, "Int64": DType.INT64, "Bool": DType.BOOL, "Byte": DType.UINT8,
     "UInt8": DType.UINT8, "Char": DType.INT8, "Int8": DType.INT8, "Short": DType.INT16, "Int16": DType.INT16,
-    "Float8_e4m3fn": DType.FLOAT8_E4M3FN, "Float8_e5m2": DType.FLOAT8_E5M2,
+    "Float8_e4m3fn": DType.FLOAT8_E4M3FN, "Float8_e5m2": DType.FLOAT8_E5M2, "UInt16": DType.UINT16,
+    "UInt32": DType.UINT32, "UInt64": DType.UINT64, "U8": DType.UINT8, "I8": DType.INT8, "I16": DType.INT16,
+    "I32": DType.INT32, "I64": DType.INT64, "F16": DType.FLOAT16, "F32": DType.FLOAT32, "F64": DType.FLOAT64,
 }  # fmt: skip
 _VECTOR = re.compile(r"(u?(?:char|short|int|longlong|long)|float|double)[1234]")
 _TORCH_NAME = re.compile(r"\bk([A-Z]\w*)|ScalarType::(\w+)")
@@ -61,3 +63,9 @@ def torch_type(text: str) -> DType | None:
         if found is not None:
             return found
     return None
+
+
+def torch_constant(name: str) -> DType | None:
+    """Returns the element type that a constant of torch's stands for, by its name alone: `kHalf`, `ScalarType::Half`."""
+    named = _TORCH_NAME.fullmatch(name)
+    return _TORCH.get(named[1] or named[2]) if named else None

@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import replace
 
+from porter.contract.analysis.elements import torch_constant
 from porter.ir.simt.builder.errors import told_by_build
 from porter.syntax.nodes import Assign, Braces, Declare, Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
@@ -34,7 +35,6 @@ from porter_triton.host.codes import (
     truth,
 )
 from porter_triton.host.scope import Addresses, Closure, Context, plain
-from porter_triton.host.table import table
 from porter_triton.host.unchanged import keeps_value
 from porter_triton.refusal import Refusal
 
@@ -119,9 +119,9 @@ _FORMATS = {"ChannelsLast": "channels_last", "ChannelsLast3d": "channels_last_3d
 
 def _of_torch(cx: Context, name: str) -> Code | None:
     """Returns what PyTorch and the standard library define, by its name without namespaces."""
+    if (dtype := torch_constant(name)) is not None:
+        return Code(f"torch.{dtype}", Kind.DTYPE)
     short = name.removeprefix("ScalarType::")
-    if short in table().dtypes:
-        return Code(f"torch.{table().dtypes[short]}", Kind.DTYPE)
     if short in ("kCUDA", "DeviceType::CUDA"):
         return Code(f"{cx.tensor}.device" if cx.tensor else '"cuda"', Kind.DEVICE)
     known = {

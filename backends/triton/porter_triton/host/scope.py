@@ -29,7 +29,7 @@ _MOST_ALIASES = 20
 _EVER = 1 << 30  # more changes than a function makes
 # Names of the standard library that a `using` leaves without `std::`.
 _STANDARD = ("vector", "array", "tuple", "pair", "initializer_list", "make_tuple", "make_pair", "tie")
-_UNQUALIFIED = ("at::", "c10::", "torch::", "std::")
+_UNQUALIFIED = ("at::", "c10::", "torch::", "std::", "headeronly::", "stable::")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,6 @@ class Table:
     functions: Mapping[str, Kind]
     from_sizes: frozenset[str]
     like: frozenset[str]
-    dtypes: Mapping[str, str]
     device: Mapping[str, int | list[int]]
     attributes: Mapping[str, str]
     dropped_calls: frozenset[str]
@@ -76,7 +75,6 @@ def table() -> Table:
         functions=_kinds(raw["functions"]),
         from_sizes=_words(raw["factories"]["sizes"]),
         like=_words(raw["factories"]["like"]),
-        dtypes=raw["dtypes"],
         device=raw["device"],
         attributes=raw["attributes"],
         dropped_calls=_words(raw["dropped"]["calls"]),
