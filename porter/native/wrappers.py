@@ -11,9 +11,9 @@ from porter.execution.job import Callee
 from porter.native.requests import EXTENSION
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, match_bracket, significant, tokens
+from porter.source.vocabulary import MODULES
 from porter.translation_unit import TranslationUnit
 
-_MODULES = frozenset(("PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL"))
 _ARGUMENTS, _TENSORS = (Path(__file__).with_name(name) for name in ("original.inc", "tensors.inc"))
 
 
@@ -40,7 +40,7 @@ def _unbound(text: str) -> str:
     stream = significant(tokens(text))
     gone = []
     for i, token in enumerate(stream):
-        close = match_bracket(stream, i + 1) if token.text in _MODULES and _is(stream, i + 1, "(") else None
+        close = match_bracket(stream, i + 1) if token.text in MODULES and _is(stream, i + 1, "(") else None
         end = match_bracket(stream, close + 1) if close is not None and _is(stream, close + 1, "{") else None
         if end is not None:
             lines = "\n" * text.count("\n", token.start, stream[end].end)

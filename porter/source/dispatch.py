@@ -14,6 +14,7 @@ from porter.source.program import Macro
 from porter.source.vocabulary import STATEMENT_ENDS
 
 _NAME = re.compile(r"AT_(?:DISPATCH_)?(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
+_CONSTANT = re.compile(r"(?:\w+::)*?(?:k([A-Z]\w*)|ScalarType::(\w+))")
 _SCALAR_TYPE = re.compile(r"(?:\w+::)*k?(\w+)$")
 
 
@@ -64,6 +65,13 @@ class DispatchMacros:
                 for name, types in self.meanings(body, i).items():
                     found.setdefault(name, []).extend(types)
         return {name: list(dict.fromkeys(types)) for name, types in found.items()}
+
+
+def cpp_type(constant: str) -> str | None:
+    """Returns the C++ type that a constant of torch's names, `at::kHalf` or `ScalarType::Half`; None for any other."""
+    named = _CONSTANT.fullmatch(constant)
+    found = _table()["scalar_types"].get(named[1] or named[2]) if named else None
+    return None if found is None else str(found)
 
 
 def _scalar_name(name: str, words: Sequence[Token], index: int) -> str:
@@ -137,8 +145,9 @@ def aliases(words: Sequence[Token]) -> Iterator[tuple[str, str]]:
                 yield words[stop - 1].text, spelled(words[i + 1 : stop - 1])
             continue
         equals = next((k for k in range(i, stop) if words[k].text == "="), None)
-        if equals is not None and words[equals - 1].kind is TokenKind.IDENTIFIER:
-            yield words[equals - 1].text, spelled(words[equals + 1 : stop])
+        named = i + 1 if token.text == "using" else (equals or 0) - 1  # behind the name of a type stand attributes
+        if equals is not None and words[named].kind is TokenKind.IDENTIFIER:
+            yield words[named].text, spelled(words[equals + 1 : stop])
 
 
 def spelled(words: Sequence[Token]) -> str:

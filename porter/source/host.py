@@ -8,8 +8,8 @@ from porter.source.lexer import Token, TokenKind, split_arguments
 from porter.source.program import Binding, Function, HostForm, Launch
 from porter.source.qualified import unqualified
 from porter.source.reading import Reading
+from porter.source.vocabulary import MODULES
 
-_MODULES = frozenset(("PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL", "NB_MODULE"))
 _BINDERS = frozenset(("def", "impl"))
 _TENSORS = ("Tensor", "TensorList", "ITensorListRef")
 _WRAPPERS = frozenset(("TORCH_FN", "TORCH_BOX", "torch", "CppFunction", "dispatch"))
@@ -56,7 +56,7 @@ def host_form(
     reading: Reading, bindings: Sequence[Binding], hosts: Sequence[Function], launches: Sequence[Launch]
 ) -> HostForm:
     """The form of the file; a binding outranks a `main`, which outranks everything else."""
-    if bindings or any(t.text in _MODULES for t in reading.words):
+    if bindings or any(t.text in MODULES for t in reading.words):
         return HostForm.TORCH_EXTENSION
     if any(f.qualified == "main" for f in hosts):
         return HostForm.PROGRAM

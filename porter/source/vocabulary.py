@@ -27,6 +27,11 @@ TYPES = _words(
 CV = _words("const volatile")
 TYPE_KEYS = _words("struct class enum union typename")
 SPECIFIERS = _words("static inline extern constexpr consteval virtual friend explicit typename register")
+# Macros that begin the definition of a module, which binds functions to Python.
+MODULES = _words(
+    """PYBIND11_MODULE NB_MODULE TORCH_LIBRARY TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY_IMPL STABLE_TORCH_LIBRARY
+    STABLE_TORCH_LIBRARY_FRAGMENT STABLE_TORCH_LIBRARY_IMPL"""
+)
 COORDINATES = _words("threadIdx blockIdx blockDim gridDim")  # of a thread, in a kernel alone
 # A body with one of these is no expression.
 STATEMENTS = QUALIFIERS | _words(

@@ -139,13 +139,16 @@ class DeclarationReader(DeclaratorReader):
         if self.take("typedef"):
             return self.typedef(line)
         self.expect("using")
-        if self.text == "namespace" or self.ahead() != "=":
+        attributed = (self.ahead(), self.ahead(2)) == ("[", "[")
+        if self.text == "namespace" or not (attributed or self.ahead() == "="):
             parts = []
             while self.text not in (";", ""):
                 parts.append(self.step())
             self.used(parts)
             return None
         name = self.name()
+        if attributed:  # `using scalar_t [[maybe_unused]] = float`
+            self.skip_bracket()
         self.expect("=")
         kind = self.pointers(self.specifiers().type)
         if self.text in ("(", "["):

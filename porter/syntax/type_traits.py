@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 
 from porter.source.arithmetic_types import Kind, arithmetic
+from porter.source.dispatch import cpp_type
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Binary, Call, Cast, Choice, Expression, Literal, Name, SizeOf, TypeName, Unary
 from porter.syntax.type_names import VECTORS
@@ -20,6 +21,7 @@ _OF_TORCH = frozenset((
 ))  # fmt: skip
 _COMPLEX = {"cuComplex": "float2", "cuFloatComplex": "float2", "cuDoubleComplex": "double2"}
 _ACCUMULATORS = frozenset(("acc_type", "acc_type_device", "opmath_type", "OpMathType"))
+_OF_CONSTANTS = frozenset(("ScalarTypeToCPPType", "ScalarTypeToCPPTypeT"))
 _SIGNED = {
     "unsigned char": "signed char", "char": "signed char", "unsigned short": "short", "unsigned int": "int",
     "unsigned long": "long", "unsigned long long": "long long", "unsigned __int128": "__int128",
@@ -44,6 +46,8 @@ def named_by_library(name: str, given: tuple[Argument, ...], classes: Container[
         return _of_expression(given[0]) if given else None
     plain = name.removesuffix("::type").rpartition("::")[2].removesuffix("_t")
     types = [a for a in given if isinstance(a, TypeName)]
+    if plain in _OF_CONSTANTS and len(given) == 1:
+        return _of_constant(given[0])
     if plain == "conditional" and len(given) == 3:
         return _chosen(given, classes)
     if plain == "enable_if" and given:
@@ -76,6 +80,12 @@ def _chosen(given: tuple[Argument, ...], classes: Container[str]) -> TypeName | 
         return yes
     chosen = yes if told else no
     return chosen if told is not None and isinstance(chosen, TypeName) and _is_known(chosen, classes) else None
+
+
+def _of_constant(argument: Argument) -> TypeName | None:
+    """Returns the type that `c10::impl::ScalarTypeToCPPTypeT<at::kHalf>` is."""
+    found = cpp_type(argument.name) if isinstance(argument, TypeName | Name) else None
+    return None if found is None else TypeName(found)
 
 
 def _accumulator(plain: str, kind: TypeName) -> TypeName | None:

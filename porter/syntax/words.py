@@ -36,6 +36,22 @@ _TOOLKIT_MACROS = """
 #define C10_LAUNCH_BOUNDS_0 __launch_bounds__(256, 4)
 #define C10_LAUNCH_BOUNDS_1(threads) __launch_bounds__(threads)
 #define C10_LAUNCH_BOUNDS_2(threads, blocks) __launch_bounds__(threads, blocks)
+#define C10_LIKELY(condition) (condition)
+#define C10_UNLIKELY(condition) (condition)
+#define C10_UNLIKELY_OR_CONST(condition) (condition)
+#define C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED(warning)
+#define C10_DIAGNOSTIC_POP()
+#define C10_NOINLINE
+#define C10_UNUSED
+#define C10_NODISCARD
+#define C10_FALLTHROUGH
+#define C10_EXPORT
+#define C10_HIDDEN
+#define C10_API
+#define C10_CUDA_API
+#define TORCH_API
+#define TORCH_CUDA_CU_API
+#define TORCH_CUDA_CPP_API
 """
 
 

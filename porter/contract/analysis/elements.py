@@ -66,6 +66,6 @@ def torch_type(text: str) -> DType | None:
 
 
 def torch_constant(name: str) -> DType | None:
-    """Returns the element type that a constant of torch's stands for, by its name alone: `kHalf`, `ScalarType::Half`."""
+    """Returns the element type of a constant of torch's, by its name alone: `kHalf`, `ScalarType::Half`."""
     named = _TORCH_NAME.fullmatch(name)
     return _TORCH.get(named[1] or named[2]) if named else None

@@ -357,6 +357,13 @@ def test_globals_and_aliases_are_known():
     assert [(a.name, a.type.name) for a in unit.aliases] == [("T", "float"), ("uint", "unsigned int")]
 
 
+def test_an_alias_may_have_attributes():
+    unit = unit_of("using T [[maybe_unused]] = float;\nvoid f() { using S [[maybe_unused]] = T; }\nusing a::b;")
+    assert [(a.name, a.type.name) for a in unit.aliases] == [("T", "float")]
+    (alias,) = unit.functions[0].body.statements
+    assert (alias.name, alias.type.name) == ("S", "T")
+
+
 def test_function_specialisations_keep_their_arguments():
     unit = unit_of("template <typename T> T zero();\ntemplate <> __device__ float zero<float>() { return 0.f; }")
     assert unit.functions[0].arguments == (TypeName("float"),)

@@ -16,6 +16,7 @@ from porter.source.lexer import TokenKind, tokens
 from porter.source.parse import parse
 from porter.source.program import HostForm, Program
 from porter.source.qualified import unqualified
+from porter.source.vocabulary import MODULES
 from porter.source_text import Source
 from porter_maca.port import port_name
 from porter_maca.stamp import stamp
@@ -27,7 +28,6 @@ from porter_maca.tiles.launcher import Launcher, torch_type
 from porter_maca.tiles.types import UnprintableError
 from porter_maca.tiles.wrapping import wrapped
 
-_BINDINGS = ("PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL")
 _TORCH = ("ATen/cuda/CUDAContext.h", "c10/cuda/CUDAGuard.h", "mc_runtime.h", "torch/extension.h")
 _NARROW = {"__half": "maca_fp16.h", "__maca_bfloat16": "maca_bfloat16.h"}
 
@@ -190,7 +190,7 @@ def _binding(program: Program, written: set[str]) -> str:
     found = [
         text[token.start : _closing(text, token.start)]
         for token in tokens(text)
-        if token.kind is TokenKind.IDENTIFIER and token.text in _BINDINGS
+        if token.kind is TokenKind.IDENTIFIER and token.text in MODULES
     ]
     return "\n\n".join(found) + "\n" if found else ""
 

@@ -21,6 +21,7 @@ from porter.syntax.nodes import (
 )
 from porter.syntax.unit import FunctionTree
 from porter_triton.host import (
+    checks,
     device_wide,
     expressions,
     functors,
@@ -69,7 +70,8 @@ def call(cx: Context, node: Call) -> Code:
         return _value_of(cx, meaning.node, node)
     if (own_method := objects.own_call(cx, node, callee)) is not None:
         return own_method
-    found = device_wide.thrust_call(cx, node) or times.told(cx, node) or _accumulated(cx, node)
+    found = _of_check(cx, callee.name, node)
+    found = found or device_wide.thrust_call(cx, node) or times.told(cx, node) or _accumulated(cx, node)
     if found is not None:
         return found
     if (function := inplace.setter(cx, node)) is not None:
@@ -83,6 +85,13 @@ def call(cx: Context, node: Call) -> Code:
     found = found or _vector_of_cuda(cx, TypeName(callee.name), arguments, node.line)
     found = found or (MOMENT if times.is_any(*arguments) else _library(cx, callee, arguments, node.line))
     return found or functors.static(cx, node, callee, arguments) or _only_declared(cx, callee, arguments, node.line)
+
+
+def _of_check(cx: Context, name: str, node: Call) -> Code | None:
+    """Translates what a check says, `STD_TORCH_CHECK_MSG(condition, type, message)`, and `__builtin_expect(x, 1)`."""
+    if plain(name) in table().messages:
+        return Code(checks.joined(cx, list(node.arguments[2:])), Kind.STRING)
+    return expressions.expression(cx, node.arguments[0]) if name == "__builtin_expect" else None
 
 
 def _only_declared(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> Code:
@@ -353,7 +362,7 @@ def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
     if name in known.from_sizes:
         return Code(f"torch.{name}({', '.join(_factory(arguments))})", Kind.TENSOR)
     if name in known.like or name in known.functions:
-        inside = ", ".join(methods.spread(_as_options(a, like=name in known.like)) for a in arguments)
+        inside = ", ".join(methods.passed(name, a) for a in arguments)
         return Code(f"torch.{name}({inside})", known.functions.get(name, Kind.TENSOR))
     if name == "indexing::Slice":
         return indexing.range_of(arguments)
@@ -361,17 +370,12 @@ def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
         return methods.options_of(arguments[0], Code(f'"{name.lower()}"', Kind.DEVICE))
     if name in ("tensor", "scalar_tensor"):
         return Code(f"torch.tensor({', '.join(_factory(arguments))})", Kind.TENSOR)
-    if name in known.methods and arguments:
-        return known.methods[name].apply(arguments[0], arguments[1:])
+    of_tensor = bool(arguments) and arguments[0].kind is Kind.TENSOR and name in known.same_methods
+    if arguments and (of_tensor or name in known.methods):
+        return methods.of_tensor(arguments[0], name, arguments[1:], line)
     if (own := unqualified(name)) in known.own:
         return known.own[own].apply(None, arguments)
     raise Refusal(line, f"the function 'torch::{name}' is not known")
-
-
-def _as_options(argument: Code, *, like: bool) -> Code:
-    if argument.kind is Kind.DTYPE and like:
-        return methods.options_of(argument)
-    return argument
 
 
 def _factory(arguments: tuple[Code, ...]) -> list[str]:

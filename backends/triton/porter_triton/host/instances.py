@@ -13,6 +13,7 @@ from porter_triton.kernels import template_argument
 from porter_triton.refusal import Refusal
 
 _TENSORS = ("Tensor", "TensorArg", "optional", "OptionalTensorRef")
+_CLASSES = {Kind.STRING: TypeName("std::string"), Kind.TENSOR: TypeName("at::Tensor"), Kind.BOOL: TypeName("bool")}
 _STRINGS = ("string", "string_view", "c10::string_view")
 
 
@@ -97,9 +98,10 @@ def _deduced(
 ) -> TypeName | Expression | None:
     """Returns what the template parameter `name` must be for the arguments to fit: a type, or an argument of it."""
     for parameter, argument in zip(function.parameters, arguments, strict=False):
-        if argument.ctype is None:
+        told = argument.ctype or _CLASSES.get(argument.kind)
+        if told is None:
             continue
-        given = cx.type(argument.ctype)
+        given = cx.type(told)
         if parameter.type.name == name and given.pointers >= parameter.type.pointers:
             return TypeName(given.name, given.arguments, given.pointers - parameter.type.pointers)
         for pattern, inner in zip(parameter.type.arguments, given.arguments, strict=False):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
+from porter.syntax.type_traits import named_by_library
 from porter.syntax.unit import StructTree
 from porter_triton.host import expressions, matching
 from porter_triton.host.c_types import Arithmetic, Pointer, Record, Type
@@ -24,6 +25,8 @@ def named(cx: Context, name: TypeName) -> TypeName | None:
     for alias in reversed(cx.unit.aliases):
         if alias.template and alias.name == unqualified(name.name) and len(alias.template) <= len(name.arguments):
             return _within(cx, tuple(zip(alias.template, name.arguments, strict=False)), alias.type)
+    if (told := named_by_library(name.name, name.arguments)) is not None and told.name != name.name:
+        return told
     owner, _, member = name.name.rpartition("::")
     found = definition(cx, TypeName(owner, name.arguments)) if owner else None
     if found is None:

@@ -13,6 +13,7 @@ from porter_triton.refusal import Refusal
 
 _OF_SCALAR = {"toInt": "int", "toLong": "long", "toFloat": "float", "toDouble": "double", "toBool": "bool"}
 _ENDS = {"front": 0, "back": -1}
+_BY_PLACE = ("to", "view")
 _OF_DEVICE = {"is_cuda": True, "is_cpu": False}
 
 
@@ -77,7 +78,7 @@ def method(cx: Context, node: Call, callee: Member, owner: Code) -> Code:
     if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "slice", "begin", "end", "back", "front"):
         return _of_sequence(owner, callee.name, arguments, node.line)
     found = indexing.method(cx, owner, callee.name, arguments, node.line) if owner.kind is Kind.TENSOR else None
-    return found or _of_tensor(owner, callee.name, arguments, node.line)
+    return found or of_tensor(owner, callee.name, arguments, node.line)
 
 
 def _is_itself(owner: Code, callee: Member) -> bool:
@@ -163,14 +164,21 @@ def _of_sequence(owner: Code, name: str, arguments: tuple[Code, ...], line: int)
     raise Refusal(line, f"'{name}' of a sequence has no counterpart")
 
 
-def _of_tensor(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
+def of_tensor(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
+    """Translates `x.name(arguments)` of a tensor as the table says."""
     found = table()
     if name in found.methods:
         return found.methods[name].apply(owner, arguments)
     if name in found.same_methods and owner.kind in (Kind.TENSOR, Kind.OTHER):
-        inside = ", ".join(spread(a) for a in arguments)
+        inside = ", ".join(passed(name, a) for a in arguments)
         return Code(f"{owner.within(ATOM)}.{name}({inside})", found.same_methods[name])
     raise Refusal(line, f"the method '{name}' is not known")
+
+
+def passed(name: str, argument: Code) -> str:
+    """Returns an argument of a method or function; a dtype goes by its name, but where it stands for more."""
+    is_named = argument.kind is Kind.DTYPE and name not in _BY_PLACE
+    return f"dtype={argument.text}" if is_named else spread(argument)
 
 
 def spread(argument: Code) -> str:

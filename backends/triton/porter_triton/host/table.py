@@ -58,6 +58,7 @@ class Table:
     dropped_types: frozenset[str]
     streams: frozenset[str]
     checks: frozenset[str]
+    messages: frozenset[str]
     clocks: frozenset[str]
     clock_types: frozenset[str]
     clock_names: frozenset[str]
@@ -81,6 +82,7 @@ def table() -> Table:
         dropped_types=_words(raw["dropped"]["types"]),
         streams=_words(raw["dropped"]["streams"]),
         checks=_words(raw["dropped"]["checks"]),
+        messages=_words(raw["told"]["messages"]),
         clocks=_words(raw["time"]["clocks"]),
         clock_types=_words(raw["time"]["types"]),
         clock_names=_words(raw["time"]["names"]),

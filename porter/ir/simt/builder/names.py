@@ -30,7 +30,14 @@ from porter.syntax.type_traits import truth_of
 from porter.syntax.unit import StructTree
 from porter.syntax.walk import walk
 
-_TYPES = {"int": INT, "unsigned int": UINT, "long": LONG, "unsigned long": ULONG, "float": Scalar.F32, "double": Scalar.F64}
+_TYPES = {
+    "int": INT,
+    "unsigned int": UINT,
+    "long": LONG,
+    "unsigned long": ULONG,
+    "float": Scalar.F32,
+    "double": Scalar.F64,
+}
 _COORDINATES = {
     "threadIdx": "thread_index", "blockIdx": "block_index", "blockDim": "block_extent", "gridDim": "grid_extent",
 }  # fmt: skip

@@ -37,9 +37,11 @@ _OF_TORCH = (
     "at::round_up",
     "at::_is",
 )
+_OF_CMATH = ("cuda::ceil_div", "cuda::round_up", "cuda::round_down", "cuda::is_power_of_two")
 _LIBRARIES = {  # by what the names begin with that are theirs; one with a blank behind it is a whole name
     "cub.cuh": ("cub::",),
     "cuda.cuh": ("cuda::",),
+    "cuda_cmath.cuh": _OF_CMATH,
     "constants.cuh": ("std::integral_constant", "std::bool_constant", "std::true_type", "std::false_type"),
     "complex.cuh": (
         "cuC",
@@ -68,6 +70,7 @@ _LIBRARIES = {  # by what the names begin with that are theirs; one with a blank
 }
 
 _OF_HOSTS = {
+    "cuda_cmath.cuh": _OF_CMATH,
     "apply_grid.cuh": tuple(f"{space}getApply" for space in ("", "cuda::", "at::cuda::", "torch::cuda::")),
     **{file: _LIBRARIES[file] for file in ("philox.cuh", "xorwow.cuh")},  # whose states hosts allocate
 }

@@ -22,6 +22,8 @@
 #define C10_NOINLINE __attribute__((noinline))
 #define C10_UNUSED __attribute__((unused))
 #define C10_NODISCARD [[nodiscard]]
+#define C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED(warning)
+#define C10_DIAGNOSTIC_POP()
 #define C10_FALLTHROUGH [[fallthrough]]
 #define C10_EXPORT
 #define C10_API

@@ -66,6 +66,7 @@ public:
     caffe2::TypeMeta dtype() const { return scalarTypeToTypeMeta(get().dtype); }
     Device device() const { return get().storage->device(); }
     DeviceIndex get_device() const { return device().index(); }
+    std::int32_t get_device_index() const { return get_device(); }
     Layout layout() const { return kStrided; }
     TensorOptions options() const { return TensorOptions(get().dtype).device(device()).layout(kStrided); }
     DeprecatedTypeProperties type() const { return {get().dtype, device()}; }

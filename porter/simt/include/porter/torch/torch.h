@@ -15,6 +15,7 @@
 #include "porter/torch/indexing.h"
 #include "porter/torch/macros.h"
 #include "porter/torch/python.h"
+#include "porter/torch/stable.h"
 
 namespace torch {
 

@@ -1,0 +1,1 @@
+#include "porter/torch/torch.h"
