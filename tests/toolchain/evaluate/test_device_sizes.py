@@ -10,15 +10,15 @@ from porter.simt.compiler import missing_compiler
 SCALE = """
 #include <torch/extension.h>
 
-__global__ void scaled(const float* x, float* y, int64_t n) {
+__global__ void scaled(const int* x, int* y, int64_t n) {
   int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-  if (i < n) y[i] = 2.0f * x[i];
+  if (i < n) y[i] = 2 * x[i];
 }
 
 torch::Tensor forward(torch::Tensor x) {
   auto y = torch::empty_like(x);
   const int64_t n = x.numel();
-  if (n > 0) scaled<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+  if (n > 0) scaled<<<(n + 255) / 256, 256>>>(x.data_ptr<int>(), y.data_ptr<int>(), n);
   return y;
 }
 """
@@ -35,7 +35,7 @@ name = "forward"
 [[contract.argument]]
 tensor = "x"
 role = "in"
-dtype = "float32"
+dtype = "int32"
 shape = ["rows", "columns"]
 
 [[contract.workload]]
@@ -49,13 +49,13 @@ import torch, triton, triton.language as tl
 @triton.jit
 def scaled(x, y, n, TILE: tl.constexpr):
     i = tl.program_id(0) * TILE + tl.arange(0, TILE)
-    tl.store(y + i, tl.load(x + i, i < n) * 2.0, i < n)
+    tl.store(y + i, tl.load(x + i, i < n) * 2, i < n)
 
 @triton.jit
 def scaled_in_turns(x, y, n, TILE: tl.constexpr):
     for start in range(tl.program_id(0) * TILE, STOP, TILE * tl.num_programs(0)):
         i = start + tl.arange(0, TILE)
-        tl.store(y + i, tl.load(x + i, i < n) * 2.0, i < n)
+        tl.store(y + i, tl.load(x + i, i < n) * 2, i < n)
 
 def forward(x):
     y = torch.empty_like(x)
@@ -72,21 +72,21 @@ def forward(x):
 MACA = """
 #include <torch/extension.h>
 
-__global__ void scaled(const float* x, float* y, int64_t n) {
+__global__ void scaled(const int* x, int* y, int64_t n) {
   int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-  if (i < n) y[i] = 2.0f * x[i];
+  if (i < n) y[i] = 2 * x[i];
 }
 
-__global__ void scaled_in_turns(const float* x, float* y, int64_t n) {
+__global__ void scaled_in_turns(const int* x, int* y, int64_t n) {
   const int64_t step = gridDim.x * static_cast<int64_t>(blockDim.x);
-  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < STOP; i += step) y[i] = 2.0f * x[i];
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < STOP; i += step) y[i] = 2 * x[i];
 }
 
 torch::Tensor forward(torch::Tensor x) {
   auto y = torch::empty_like(x);
   const int64_t n = x.numel(), blocks = (n + 255) / 256;
-  if (blocks > 1500) scaled_in_turns<<<1500, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
-  else if (n > 0) scaled<<<blocks, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+  if (blocks > 1500) scaled_in_turns<<<1500, 256>>>(x.data_ptr<int>(), y.data_ptr<int>(), n);
+  else if (n > 0) scaled<<<blocks, 256>>>(x.data_ptr<int>(), y.data_ptr<int>(), n);
   return y;
 }
 """
@@ -161,7 +161,7 @@ def scaled(x, y, rows, columns, TILE: tl.constexpr):
     column = tl.program_id(0) * TILE + tl.arange(0, TILE)
     for row in range(tl.program_id(1), rows, tl.num_programs(1)):
         i = tl.cast(row, tl.int64) * columns + column
-        tl.store(y + i, tl.load(x + i, column < columns) * 2.0, column < columns)
+        tl.store(y + i, tl.load(x + i, column < columns) * 2, column < columns)
 
 def forward(x):
     y = torch.empty_like(x)
