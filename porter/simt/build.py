@@ -25,6 +25,7 @@ from porter.simt.failure import (
     lines_behind,
     missing_header,
     only_driver_fails,
+    unknown_namespaces,
 )
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
@@ -154,12 +155,20 @@ def _without_absent(bare: Unit, known: tuple[str, ...]) -> tuple[tuple[Built, ..
             absent = (*absent, name, *others)
             fewer: Unit | None = reduce(Unit.treating_as_empty, others, first)
         else:
-            fewer = bare.without_host_code(_failing(built)) if absent else None
+            fewer = _without_what_is_absent(bare, built) if absent else None
         if fewer is None:
             break
         bare = fewer
         built = _built(bare)
     return tuple(replace(one, absent=absent) if isinstance(one, Executable) else one for one in built), absent
+
+
+def _without_what_is_absent(bare: Unit, built: Sequence[Built]) -> Unit | None:
+    """`bare` with the namespaces that headers which are not there would open, else without host code that fails."""
+    logs = (one.log for one in built if isinstance(one, BuildFailure))
+    return bare.opening(frozenset[str]().union(*map(unknown_namespaces, logs))) or bare.without_host_code(
+        _failing(built)
+    )
 
 
 def _failing(built: Sequence[Built]) -> frozenset[tuple[str, int]]:

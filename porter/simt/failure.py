@@ -17,6 +17,7 @@ _BEGUN = re.compile(rf"^{re.escape(DRIVER_FILE)}:[^\n]*{re.escape(BEGUN)}[^\n]*\
 _UNDEFINED = re.compile(
     r"^(?:\S*ld: )?(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>undefined reference to .*)$", re.MULTILINE
 )
+_NO_NAMESPACE = re.compile("error: \u2018(\\w+)\u2019 is not a namespace-name")
 _NO_FILE = re.compile(r"(?P<header>\S+): No such file or directory")
 _UNDEFINED_ANYWHERE = re.compile(r"undefined reference to .*$", re.MULTILINE)
 
@@ -44,6 +45,11 @@ def missing_header(built: Built) -> str:
     """The header that is not there, by the name it is included with; empty where that is not why a build failed."""
     found = _NO_FILE.fullmatch(built.message) if isinstance(built, BuildFailure) else None
     return found["header"] if found else ""
+
+
+def unknown_namespaces(log: str) -> frozenset[str]:
+    """The namespaces that `log` says nobody opens, by the last part of their names."""
+    return frozenset(_NO_NAMESPACE.findall(log))
 
 
 def error_lines(log: str) -> frozenset[tuple[str, int]]:

@@ -18,6 +18,8 @@ from porter.source_text import Source
 _INITIALISERS = re.compile(r"(?<!:):(?!:)")  # of a constructor, behind its parameters
 _REFUSAL = re.compile(r"^([ \t]*)#[ \t]*(?:error|warning)\b.*$", re.MULTILINE)
 
+_USING = re.compile(r"\busing namespace (?P<name>\w+(?:::\w+)*)\s*;")
+
 Lines = frozenset[tuple[str, int]]  # each with the name of its file
 
 
@@ -36,6 +38,19 @@ def with_declarations(
 def without_refusals(text: str) -> str:
     """`text` without the lines that refuse to be compiled: where headers are not there, what they ask for is not."""
     return _REFUSAL.sub(r"\1", text)
+
+
+def with_namespaces(text: str, names: frozenset[str]) -> str:
+    """`text` with the namespaces opened that it uses, where the last part of their names is one of `names`."""
+
+    def opened(found: re.Match[str]) -> str:
+        *outer, last = found["name"].split("::")
+        if last not in names:
+            return found[0]
+        heads = " ".join(f"namespace {name} {{" for name in (*outer, last))
+        return f"{heads} {'}' * (len(outer) + 1)} {found[0]}"
+
+    return _USING.sub(opened, text)
 
 
 def _declared(file: Source, lines: set[int], defines: tuple[str, ...], kept: frozenset[str]) -> Source:

@@ -24,7 +24,7 @@ from porter.simt.device_variables import GUARDING, with_guards, with_variables
 from porter.simt.driver import driver
 from porter.simt.elf import Elf, demangled, parse_elf, read_elf
 from porter.simt.hand_over import without_bodies
-from porter.simt.host_bodies import Lines, with_declarations, without_refusals
+from porter.simt.host_bodies import Lines, with_declarations, with_namespaces, without_refusals
 from porter.simt.host_calls import LISTED, outside
 from porter.simt.host_functions import PREFIX, with_marks
 from porter.simt.kernel_slice import callee_slice, kernel_slice, without_failing
@@ -85,8 +85,8 @@ class Unit:
     """A source as it is compiled: `source` and `headers` (by name of inclusion) are translated already.
 
     The driver finds callees `by_parameters`, or by their names (see driver.py); `ending` stands in its place where
-    there is one. `sides` are those of the branches that are marked. `written` are the files before they were
-    translated, the headers by name of inclusion.
+    there is one. `sides` are those of the branches that are marked, `opened` are namespaces of headers that are not
+    there. `written` are the files before they were translated, the headers by name of inclusion.
     """
 
     request: BuildRequest
@@ -99,6 +99,7 @@ class Unit:
     ending: str = ""
     marked: bool = True
     sides: tuple[Side, ...] = ()
+    opened: frozenset[str] = frozenset()
     written: tuple[Source, tuple[tuple[str, Source], ...]] | None = None
 
     @property
@@ -133,6 +134,16 @@ class Unit:
         headers = tuple((name, without_refusals(text)) for name, text in self.headers)
         return replace(self, source=without_refusals(self.source), headers=(*headers, (header, "")))
 
+    def opening(self, names: frozenset[str]) -> Unit | None:
+        """The same with the namespaces `names` opened where they are used, which a header that is not there would do;
+        None where all are.
+        """
+        if names <= self.opened:
+            return None
+        texts = tuple((name, with_namespaces(text, names - self.opened)) for name, text in self.headers)
+        source = with_namespaces(self.source, names - self.opened)
+        return replace(self, source=source, headers=texts, opened=self.opened | names)
+
     def without_host_code(self, lines: Lines) -> Unit | None:
         """The same with declarations for host functions whose bodies have one of `lines`, and, where kernels alone are
         called, without what else of the host has one; None where nothing has.
@@ -150,7 +161,8 @@ class Unit:
         bare = dict(zip(apart, others, strict=True))
         absent = [name for name, text in self.headers if not text and name not in dict(named)]
         unit = _with_texts(self, own, tuple((name, bare[header.path]) for name, header in named))
-        return reduce(Unit.treating_as_empty, absent, unit)
+        fewer_lines = reduce(Unit.treating_as_empty, absent, unit)
+        return replace(fewer_lines, opened=frozenset()).opening(self.opened) or fewer_lines
 
     @property
     def lines(self) -> frozenset[tuple[str, int]]:

@@ -242,6 +242,19 @@ def test_kernels_are_proven_without_the_host_functions_that_do_not_build(migrate
     )
 
 
+def test_a_namespace_of_a_header_that_is_not_there_is_no_obstacle(migrated):
+    using = "#include <nowhere.h>\nusing namespace library::detail;\nusing namespace std;\n"
+    (outcome,) = outcomes(migrated(using + KERNELS + LAUNCHERS, kernels=("thrice",))).values()
+    assert isinstance(outcome, Verified)
+    assert "nowhere.h treated as empty" in outcome.caveat
+
+
+def test_a_namespace_that_nobody_opens_is_an_error_where_every_header_is_there(migrated):
+    (outcome,) = outcomes(migrated("using namespace library;\n" + KERNELS, kernels=("thrice",))).values()
+    assert isinstance(outcome, NotVerified)
+    assert "is not a namespace-name" in outcome.because
+
+
 def test_a_program_that_wants_arguments_does_not_hide_what_its_kernels_do(migrated):
     migration = migrated(WANTS_ARGUMENTS)
     found = outcomes(migration)
