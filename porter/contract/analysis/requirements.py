@@ -15,9 +15,11 @@ _COMPARING = {
     for check in ("TORCH_CHECK", "CHECK")
     for ending, operator in {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}.items()
 }
-_CHECKS = frozenset(
-    (*_COMPARING, "TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
-)
+_CHECKS = frozenset((
+    *_COMPARING, *(f"TORCH_CHECK{kind}" for kind in ("", "_INDEX", "_LINALG", "_NOT_IMPLEMENTED", "_TYPE", "_VALUE")),
+    "STD_TORCH_CHECK", "STD_TORCH_CHECK_NOT_IMPLEMENTED", "TORCH_INTERNAL_ASSERT", "TORCH_INTERNAL_ASSERT_DEBUG_ONLY",
+    "AT_ASSERTM", "AT_ASSERT", "AT_CHECK", "assert",
+))  # fmt: skip
 _REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
 # Nothing but to give this back; what a name of success gives back is no refusal, nor is 0 or nothing, and what stands
 # before it may be another way to do the work: `{ few(x, y, n); return false; }`.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from porter.contract.analysis.body import Body, parsed, quietly, rebuild, substitute
+from porter.contract.analysis.records import symbol
 from porter.contract.analysis.usage import Usage
 from porter.contract.model.expressions import children, function_name
 from porter.contract.model.syntax import Binary, Call, Cast, Member, Name, Node, Number, Subscript
@@ -49,6 +50,18 @@ class Scope:
             values.pop(template.name, None)
         return values
 
+    def with_fields(self, node: Node) -> Node:
+        """Returns `node` with the names that contracts give the fields of structs: `p_x_cols` for `p.x.cols`."""
+        if isinstance(node, Member) and (named := self._fields.get(_dotted(node))) is not None:
+            return Name(named)
+        return rebuild(node, [self.with_fields(child) for child in children(node)])
+
+    @cached_property
+    def _fields(self) -> Mapping[str, str]:
+        """The fields of the structs that the function takes, as they are written, with their names in contracts."""
+        handed = (self.usage.records.fields(self.function, p) for p in self.function.params if p.name)
+        return {field.name: symbol(field.name) for fields in handed for field in fields}
+
     def _inlined(self, node: Node) -> Node:
         node = rebuild(node, [self._inlined(child) for child in children(node)])
         if not isinstance(node, Call) or not isinstance(node.callee, Name):
@@ -81,6 +94,17 @@ class Scope:
 
     def _nested(self, name: str, node: Node) -> Node:
         return Scope(self.usage, self.function, (*self._inlining, name))._inlined(node)
+
+
+def _dotted(node: Node) -> str:
+    """Returns `p.x.cols` as it is written; empty for what is no member of members of a name."""
+    match node:
+        case Name(name):
+            return name
+        case Member(owner, name) if outer := _dotted(owner):
+            return f"{outer}.{name}"
+        case _:
+            return ""
 
 
 def demands(usage: Usage, function: Function, depth: int = 0) -> Iterator[Node]:

@@ -17,7 +17,7 @@ from porter.contract.analysis.indexing import Indices
 from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of
 from porter.contract.analysis.records import Records, symbol
 from porter.contract.analysis.requirements import requirements
-from porter.contract.analysis.unfolding import unfolded
+from porter.contract.analysis.unfolding import Unfolded, unfolded
 from porter.contract.model.expressions import free_names, render, value
 from porter.contract.model.syntax import ExpressionError, Name, Node, Number
 from porter.source.arithmetic_types import arithmetic
@@ -92,6 +92,10 @@ class Usage:
     def aliases(self, function: Function) -> Mapping[str, str]:
         """Returns every name in `function` that points into one of its buffers, and which."""
         return self._reader(function).aliases
+
+    def unfolded(self, function: Function) -> Unfolded:
+        """Returns the body of `function` with a variable for each field of its structs."""
+        return self._reader(function).unfolded
 
     def _reader(self, function: Function) -> _Reader:
         if function not in self._readers:

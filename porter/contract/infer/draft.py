@@ -177,7 +177,7 @@ class _Drafter:
 
     def _expressed(self, node: Node) -> Node:
         """Returns what host code writes in terms of the symbols."""
-        return self.extents.expressed(self.scope.resolve(node), self.aliases)
+        return self.extents.expressed(self.scope.with_fields(self.scope.resolve(node)), self.aliases)
 
     def _planes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yields the sizes of tensors of which only the count is said, with the axes that kernels take apart."""

@@ -10,6 +10,7 @@ from itertools import chain
 from porter.contract.analysis.axes import CHOSEN_AXIS
 from porter.contract.analysis.body import quietly, walk, written
 from porter.contract.analysis.passing import is_name, passed_on
+from porter.contract.analysis.row_strides import is_row_stride
 from porter.contract.analysis.scope import Scope
 from porter.contract.analysis.shares import divides_a_size
 from porter.contract.analysis.usage import Usage
@@ -190,7 +191,8 @@ def _integer(usage: Usage, function: Function, param: Param, number: ArithmeticT
     if edge:
         return ScalarArg(name, type_, edge)
     value = _customary(usage, function, name)
-    if value and divides_a_size(usage, function, name):
+    is_stride = bool(value) and "stride" in name.lower()
+    if value and (divides_a_size(usage, function, name) or (is_stride and is_row_stride(usage, function, name))):
         return Size(name)
     if value:
         return ScalarArg(name, type_, value)
