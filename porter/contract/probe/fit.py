@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from math import gcd, prod
+
+import numpy as np
 
 _ROUNDINGS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _MAX_COEFFICIENT = 1 << 16
@@ -24,6 +26,7 @@ _MOST_OF_VECTOR = 16  # numbers, as a matrix has
 _MOST_LESS = 2  # elements of the last row: those that what reads its neighbours leaves
 _MOST_TIMES = 8  # that the second of two products is taken
 _MAX_SLACK = 2.0
+_PLACES, _WRAP = 3, 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +88,33 @@ def bound_by(symbol: str, bound: str, extents: Sequence[int], probes: Sequence[M
     Every index was `bound - 1`, so an extent grows by some stride for each step of the bound: `(B - 1) * V + bound`
     becomes `B * V` when the bound is `V`, and that of points with three numbers each has three times as many.
     """
-    products = list(_products([{s: n for s, n in p.items() if s != bound} for p in probes]))
+    at = tuple(tuple((s, n) for s, n in p.items() if s != bound) for p in probes)
+    products = _remembered(at)
     steps = [p[symbol] - p[bound] for p in probes]
-    for stride in (_Term("1", (1,) * len(probes)), *products):
-        moved = [s * d for s, d in zip(stride.values, steps, strict=True)]
-        is_reached = all(e + m > 0 for e, m in zip(extents, moved, strict=True))
-        if is_reached and any(_is_difference(extents, term.values, moved) for term in products):
-            return True
-    return False
+    strides = (_Term("1", (1,) * len(probes)), *products)
+    moved = [tuple(s * d for s, d in zip(stride.values, steps, strict=True)) for stride in strides]
+    reached = [m for m in moved if all(e + one > 0 for e, one in zip(extents, m, strict=True))]
+    values = [term.values for term in products]
+    return any(_is_difference(extents, v, m) for v, m in _dependent(extents, values, reached))
+
+
+def _dependent(
+    seen: Sequence[int], values: Sequence[tuple[int, ...]], moved: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Yields pairs of `values` and `moved` of which the first three extents may be a sum: their determinant is zero.
+
+    Ten symbols have three thousand products, of whose nine million pairs hardly any is left. Modulo 2 ** 64 it is exact
+    enough: whoever asks looks at each pair again.
+    """
+    if len(seen) < _PLACES:
+        yield from product(values, moved)
+        return
+    taken = np.array([[one % _WRAP for one in v[:_PLACES]] for v in values], np.uint64).reshape(-1, _PLACES)
+    e = [one % _WRAP for one in seen]
+    for m in moved:
+        across = [(m[i] * e[j] - m[j] * e[i]) % _WRAP for i, j in ((1, 2), (2, 0), (0, 1))]
+        for place in np.flatnonzero(taken @ np.array(across, np.uint64) == 0):
+            yield values[place], m
 
 
 def _is_difference(seen: Sequence[int], values: Sequence[int], moved: Sequence[int]) -> bool:
