@@ -36,6 +36,7 @@ from porter.evaluate.problem.original import read_original
 from porter.evaluate.reference.judging import Judging
 from porter.evaluate.timing.baselines import of_cuda
 from porter.evaluate.timing.speeds import Subject, timed_if_possible
+from porter.execution.known_runs import KnownRuns
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
@@ -65,7 +66,10 @@ def migrate(path: Path, options: MigrateOptions, progress: Progress) -> tuple[Mi
     """
     progress(f"reading {path.name}")
     loaded = load(path)
-    asked = (replace(options, stages=Stages(), deadline=Deadline(options.deadline.limit_s)) for _ in loaded.sources)
+    asked = (
+        replace(options, stages=Stages(), deadline=Deadline(options.deadline.limit_s), known=KnownRuns())
+        for _ in loaded.sources
+    )
     migrations = tuple(_migrated(source, own, progress) for source, own in zip(loaded.sources, asked, strict=True))
     first = replace(migrations[0], findings=(*loaded.findings, *migrations[0].findings))
     return (first, *migrations[1:])
@@ -198,7 +202,7 @@ def proven(
         None if options.seed is None else Judging(options.seed, options.sizes, options.draws_edges, options.dtypes)
     )
     with (
-        bench(options.cache, options.time_limit_s) as place,
+        bench(options.cache, options.time_limit_s, known=options.known) as place,
         executed(original, port, target, options, place, is_trusted=judging is None) as ready,
     ):
         ported = Called(ready, options.entry) if judging else ready

@@ -11,15 +11,8 @@ from porter.source.arithmetic_types import arithmetic
 from porter.source.program import CType
 
 COPIES = frozenset(("cudaMemcpy", "cudaMemcpyAsync", "memcpy"))
-_POINTERS = (
-    "data_ptr",
-    "mutable_data_ptr",
-    "const_data_ptr",
-    "data",
-    "packed_accessor32",
-    "packed_accessor64",
-    "accessor",
-)
+_ACCESSORS = ("packed_accessor32", "packed_accessor64", "packed_accessor", "generic_packed_accessor", "accessor")
+_POINTERS = ("data_ptr", "mutable_data_ptr", "const_data_ptr", "data", *_ACCESSORS)
 _VIEWS = frozenset((*_POINTERS, "contiguous", "flatten", "view", "reshape", "value", "get", "clone", "to", "detach"))
 _ACCESSOR = re.compile(r"Accessor\w*\s*<\s*(?:const\s+)?([\w:\s]+?)\s*[,>]")
 _CHAIN = 3  # an alias of an alias of an alias
@@ -52,6 +45,15 @@ def root(node: Node) -> str:
             return root(owner)
         case _:
             return ""
+
+
+def viewed(node: Node) -> Node:
+    """Returns the tensor of which `node` is an accessor, which has its sizes; else `node`."""
+    match node:
+        case Call(Member(owner, name), ()) if name in _ACCESSORS:
+            return owner
+        case _:
+            return node
 
 
 def root_of(node: Node | None) -> str:

@@ -9,12 +9,12 @@ from functools import cached_property
 from itertools import islice
 
 from porter.contract.analysis.access import Use, access, outer_store
-from porter.contract.analysis.body import Body, quietly, substitute
+from porter.contract.analysis.body import Body, clauses, quietly, substitute
 from porter.contract.analysis.declared_types import DeclaredTypes
 from porter.contract.analysis.enumerations import enumerated, enumerations
 from porter.contract.analysis.equalities import Equalities
 from porter.contract.analysis.indexing import Indices
-from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of
+from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of, viewed
 from porter.contract.analysis.records import Records, symbol
 from porter.contract.analysis.requirements import requirements
 from porter.contract.analysis.unfolding import Unfolded, unfolded
@@ -63,9 +63,11 @@ class Usage:
         return self._bodies[function]
 
     def requirements(self, function: Function) -> tuple[Node, ...]:
-        """Returns what the body demands before it goes on, through the checking macros it uses."""
+        """Returns what the body demands before it goes on, through the checking macros it uses, and what kernels assert
+        of that which it hands them.
+        """
         body = self.body(function)
-        found = list(requirements(body))
+        found = [*requirements(body), *self._asserted(body)]
         pending = [(name, nodes, 0) for name, nodes in body.calls]
         while pending:
             name, nodes, depth = pending.pop()
@@ -76,6 +78,16 @@ class Usage:
             found.extend(requirements(inner))
             pending.extend((n, a, depth + 1) for n, a in inner.calls)
         return tuple(found)
+
+    def _asserted(self, body: Body) -> Iterator[Node]:
+        """Yields what the kernels that `body` launches assert of their parameters alone."""
+        for name, arguments in body.calls:
+            kernel = self.callee(name, len(arguments))
+            if kernel is None or kernel.space != "global":
+                continue
+            given = {p.name: viewed(a) for p, a in zip(kernel.params, arguments, strict=False) if a is not None}
+            stated = (clause for condition in self.body(kernel).asserted for clause in clauses(condition))
+            yield from (substitute(clause, given, 1) for clause in stated if free_names(clause) <= given.keys())
 
     @cached_property
     def _macros(self) -> Mapping[tuple[str, int], Macro]:

@@ -8,6 +8,7 @@ from porter.contract.model.contract import Contract, EntryKind
 from porter.evaluate.model.migration import EntryOutcome, Migration
 from porter.evaluate.model.outcome import Equal, KernelsVerified, Verified, outcome_words
 
+NOT_LIFTED = "it was not lifted: "
 NOT_NEEDED = "a port that follows its kernels was not needed"
 
 # Names of entries, each with the name of a workload.

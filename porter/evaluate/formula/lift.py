@@ -12,6 +12,7 @@ from porter.contract.model.dtype import DType
 from porter.contract.model.selections import choices_of, chosen
 from porter.contract.workload.materialise import retyped
 from porter.errors import PorterError
+from porter.evaluate.formula.following import NOT_LIFTED
 from porter.evaluate.formula.lifting import Subject, lifted
 from porter.evaluate.formula.tensor_run import Case, TensorRun
 from porter.evaluate.judge.entries import Entries
@@ -90,7 +91,7 @@ class Lifts(SourcePort):
     def _planning(self, built: Built) -> Candidates:
         if isinstance(built, BuildFailure) or built.device is None:
             failed = built.placed if isinstance(built, BuildFailure) else "it launches nothing"
-            return NotVerified(f"it was not lifted: its launches cannot be planned: {failed}")
+            return NotVerified(f"{NOT_LIFTED}its launches cannot be planned: {failed}")
         failure = NotBuilt(built.failure.placed, built.failure.log) if built.failure else None
         planned = PlannedExecutable(built, built.device, self.bench.limits)
         return (_Planning(None, planned.execute, failure=failure, planned=planned),)
@@ -112,7 +113,7 @@ class Lifts(SourcePort):
                     cases += self._cases(subject, at)
             except NotLiftedError as error:
                 where = "".join(f"at {name} = {value}: " for name, value in choices.items())
-                return NotVerified(f"it was not lifted: {where}{error}")
+                return NotVerified(f"{NOT_LIFTED}{where}{error}")
         self.programs[_call(contract)] = tuple(case.program for case in cases)
         return (Candidate(None, TensorRun(tuple(cases))),)
 
@@ -137,29 +138,33 @@ def _has_double(contract: Contract) -> bool:
     return any(tensor.dtype is DType.FLOAT64 for tensor in contract.tensors)
 
 
-def lift(source: Source, options: MigrateOptions, progress: Progress, *, in_parts: bool = True) -> tuple[Lifted, ...]:
+def lift(
+    source: Source, options: MigrateOptions, progress: Progress, *, all_or_none: bool = False
+) -> tuple[Lifted, ...]:
     """Returns the entries of a source as tensor programs, each compared with the source on its contract's workloads.
 
-    With `in_parts` kernels are lifted by themselves where their launcher cannot be run. The verdicts name what was not
-    executed, as those of `migrate` do. Raises `PorterError`s as `migrate` does.
+    With `all_or_none` the first that is not found equal ends it, and no kernel is lifted in its launcher's place. The
+    verdicts name what was not executed, as those of `migrate` do. Raises `PorterError`s as `migrate` does.
     """
     try:
         with options.deadline.running():
-            return _lifted(source, options, progress, in_parts=in_parts)
+            return _lifted(source, options, progress, all_or_none=all_or_none)
     except OutOfTime:
         message = f"{source.path}: the limit of {options.deadline.limit_s:g} s was over before there was a program"
         raise PorterError(message, "allow more with --limit S") from None
 
 
-def _lifted(source: Source, options: MigrateOptions, progress: Progress, *, in_parts: bool) -> tuple[Lifted, ...]:
+def _lifted(source: Source, options: MigrateOptions, progress: Progress, *, all_or_none: bool) -> tuple[Lifted, ...]:
     original = read_original(source, options)
     headers = tuple(header for _, header in original.headers)
     explicit = original.replaced(with_warp_barriers(original.program, headers))
     program = replace(explicit.program, source=explicit.source)
     kernels = Kernels(read_unit(program, tuple(header for _, header in explicit.headers), options.defines))
-    with bench(options.cache, options.time_limit_s) as place:
+    with bench(options.cache, options.time_limit_s, known=options.known) as place:
         lifts = Lifts(explicit, place, kernels, options.stages)
-        entries = Entries(original, Port((), ()), lifts, place, options, answering=lifts.answering, in_parts=in_parts)
+        entries = Entries(
+            original, Port((), ()), lifts, place, options, answering=lifts.answering, all_or_none=all_or_none
+        )
         proofs = entries.proofs(progress)
     return tuple(
         Lifted(

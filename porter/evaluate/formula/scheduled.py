@@ -16,7 +16,7 @@ from porter.contract.model.expressions import evaluate, number
 from porter.contract.model.syntax import ExpressionError
 from porter.contract.workload.materialise import retyped
 from porter.diagnostics.findings import Finding, Severity
-from porter.evaluate.formula.following import Compared, compared
+from porter.evaluate.formula.following import NOT_LIFTED, Compared, compared
 from porter.evaluate.model.migration import MigrateOptions, Progress
 from porter.evaluate.model.outcome import Equal
 from porter.ir.tensor.program import TensorProgram
@@ -148,7 +148,7 @@ def formula_of(source: Source, target: Target, options: MigrateOptions, progress
     from porter.evaluate.formula.lift import lift  # noqa: PLC0415 - which takes PyTorch, 1.5 s of every command otherwise
 
     progress(f"lifting {source.path.name}")
-    found = lift(source, replace(options, target=""), progress, in_parts=False)
+    found = lift(source, replace(options, target=""), progress, all_or_none=True)
     if not found:
         raise NotSchedulableError("it has no entry")
     entries = tuple(map(_entry, found))
@@ -174,7 +174,8 @@ def _entry(lifted: Lifted) -> Entry:
     if not all(argument.name.isidentifier() for argument in contract.arguments):
         raise NotSchedulableError(f"{name} takes a struct, and a port from a formula cannot take one")
     if not isinstance(lifted.outcome, Equal):
-        raise NotSchedulableError(f"{name} was not lifted: {getattr(lifted.outcome, 'because', lifted.outcome.label)}")
+        because = getattr(lifted.outcome, "because", lifted.outcome.label).removeprefix(NOT_LIFTED)
+        raise NotSchedulableError(f"{name} was not lifted: {because}")
     own = [program for program in lifted.programs if is_of(program, contract)]
     if len(own) != 1:
         raise NotSchedulableError(f"{name} computes something else for each choice of its arguments")

@@ -34,7 +34,7 @@ LOCKSTEP = (
 class Entries:
     """A source, its `port`, and that as it is executed; `answering` may put something else in its place.
 
-    With `in_parts` kernels are proven by themselves where their launcher cannot be run.
+    With `all_or_none` the first entry that is not found equal ends it, and no kernel is proven in its launcher's place.
     """
 
     original: TranslationUnit
@@ -44,7 +44,7 @@ class Entries:
     options: MigrateOptions
     judging: Judging | None = None
     answering: Answering = as_built
-    in_parts: bool = True
+    all_or_none: bool = False
 
     def proofs(self, progress: Progress) -> list[Proof]:
         """Returns a proof of each entry, or of the parts of one that cannot be run.
@@ -55,8 +55,9 @@ class Entries:
         original, headers = self.original, tuple(header for _, header in self.original.headers)
         contracts = contracts_of(original, self.options, whole_program=self.ported.runs_programs)
         explicit = with_warp_barriers(original.program, list(headers))
-        fallback = Fallback(self._prover(original.replaced(explicit)), self.port, self.options, progress, self.in_parts)
-        proofs = fallback.proofs(contracts)
+        prover = self._prover(original.replaced(explicit))
+        fallback = Fallback(prover, self.port, self.options, progress)
+        proofs = prover.prove(contracts, progress) if self.all_or_none else fallback.proofs(contracts)
         proofs = [with_caveat(proof, LOCKSTEP) for proof in proofs] if explicit else proofs
         if not self.ported.runs_programs and _is_program(original.program):
             proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
@@ -69,7 +70,15 @@ class Entries:
     def _prover(self, original: TranslationUnit) -> Prover:
         options, stated = self.options, self.options.contract is not None
         return Prover(
-            original, self.ported, options.sizes, self.place, stated, self.judging, options.deadline, self.answering
+            original,
+            self.ported,
+            options.sizes,
+            self.place,
+            stated,
+            self.judging,
+            options.deadline,
+            self.answering,
+            self.all_or_none,
         )
 
 

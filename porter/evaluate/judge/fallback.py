@@ -32,13 +32,12 @@ _NOT_CALLED = "{} itself has no contract and was not compared"
 
 @dataclass(frozen=True)
 class Fallback:
-    """Proves entries, and with `in_parts` the parts of an entry that cannot be run."""
+    """Proves entries, and the parts of an entry that cannot be run."""
 
     prover: Prover
     port: Port
     options: MigrateOptions
     progress: Progress
-    in_parts: bool = True
 
     def proofs(self, contracts: Sequence[Contract]) -> list[Proof]:
         """Returns the proof of each entry, or those of its parts; an entry with a contract of the user's has no parts.
@@ -46,7 +45,7 @@ class Fallback:
         An entry that was not ported keeps its verdict, and the kernels behind it get theirs as well.
         """
         proofs = self._proven(contracts)
-        if self.options.contract is not None or not self.in_parts:
+        if self.options.contract is not None:
             return proofs
         return [self._as_launched(proof) for proof in self._with_refused(self._in_parts(proofs, contracts))]
 

@@ -43,6 +43,7 @@ _PART_AS_DRAFTED = 0.5
 _PART_OF_FIRST = 0.5
 # Those of a workload: of the original in three schedules, and of its port at one width, which may take much longer.
 _LEAST_RUNS = 4
+_NOT_ASKED = "another entry of the source was not found equal"
 _NO_SMALLER = ", since no smaller sizes exercise as much"
 _IN_BRIEF = "the original is too slow here (--limit, --size), and short runs show too little: {}"
 
@@ -109,7 +110,8 @@ class Prover:
     """Proves entries of an original and its port.
 
     `sizes` are those that the user chose; `stated` says that the user wrote the contracts. With `judging` a port that
-    anyone may have written is tried on more than the contracts' workloads.
+    anyone may have written is tried on more than the contracts' workloads. With `all_or_none` nothing is proven after
+    the first entry that is not equal.
     """
 
     original: TranslationUnit
@@ -120,6 +122,7 @@ class Prover:
     judging: Judging | None = None
     deadline: Deadline = field(default_factory=Deadline)
     answering: Answering = as_built
+    all_or_none: bool = False
 
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
         """Builds all entries at once; studies and judges them one by one, each in its turn (`turns.py`).
@@ -132,6 +135,8 @@ class Prover:
             if contracts and not self.deadline.passed:
                 for place, proof in self._proofs(contracts, steps):
                     proofs[place] = proof
+                    if self.all_or_none and not isinstance(proof.entry.outcome, Equal):
+                        return [proofs.get(at) or _late(one, _NOT_ASKED) for at, one in enumerate(contracts)]
         except OutOfTime:
             end_calls()
             if not self.deadline.passed:  # what was broken off is the caller's, who knows what to do without it

@@ -14,6 +14,7 @@ from porter.contract.model.dtype import DType
 from porter.diagnostics.findings import Finding
 from porter.evaluate.model.outcome import Fidelity, Outcome
 from porter.evaluate.model.speed import Speed
+from porter.execution.known_runs import KnownRuns
 from porter.measure.deadline import Deadline
 from porter.measure.stages import Stages
 from porter.source.program import Program
@@ -30,7 +31,7 @@ class MigrateOptions:
     the time goes. An entry not proven by the `deadline` is not verified. With `edges` a stated contract may be tried at
     sizes of one or none as well. `dtypes` are the element types that a candidate is for, of those that its original
     dispatches over; all where it is empty. Ports `follow` the formula or the kernels of their source; what the target
-    says where it is None.
+    says where it is None. What the original did is kept among the `known` runs, for whatever is judged by it next.
     """
 
     target: str
@@ -54,6 +55,7 @@ class MigrateOptions:
     deadline: Deadline = field(default_factory=Deadline)
     dtypes: frozenset[DType] = frozenset()
     follow: Follow | None = None
+    known: KnownRuns = field(default_factory=KnownRuns, compare=False)
 
     @property
     def draws_edges(self) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.contract.model.contract import EntryKind
-from porter.evaluate.problem.known_runs import KnownRuns
 from porter.execution.job import (
     BuildRequest,
     Built,
@@ -22,6 +21,7 @@ from porter.execution.job import (
     Limits,
     Run,
 )
+from porter.execution.known_runs import KnownRuns
 from porter.measure.deadline import OutOfTime
 from porter.simt.build import build
 from porter.simt.compiler import end_calls
@@ -119,14 +119,17 @@ def limits(time_limit_s: float) -> Limits:
 
 
 @contextmanager
-def bench(cache: Path, time_limit_s: float, builders: int = _BUILDERS) -> Iterator[Bench]:
+def bench(
+    cache: Path, time_limit_s: float, builders: int = _BUILDERS, known: KnownRuns | None = None
+) -> Iterator[Bench]:
     """Yields a bench whose runs may use `time_limit_s` of processor time, with up to `builders` builds at once.
 
-    At the end, builds that have not begun are dropped, and running ones are ended.
+    Runs of originals that are `known` are not made again. At the end, builds that have not begun are dropped, and
+    running ones are ended.
     """
     pool = ThreadPoolExecutor(builders)
     try:
-        yield Bench(cache, limits(time_limit_s), pool)
+        yield Bench(cache, limits(time_limit_s), pool, KnownRuns() if known is None else known)
     except (KeyboardInterrupt, OutOfTime):
         end_calls()
         raise

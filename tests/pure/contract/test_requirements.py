@@ -118,3 +118,34 @@ def test_a_check_that_compares_is_a_condition(check, condition):
     launcher = f"void f(const float* x, float* y, int n) {{ {check}; scale<<<n / 64 + 1, 64>>>(x, y, 2.f, n); }}"
     (contract,) = drafted(BARE + launcher)
     assert condition in contract.conditions
+
+
+ASSERTED = """
+__global__ void move(const int n, const torch::PackedTensorAccessor32<float, 3, torch::RestrictPtrTraits> flow,
+                     torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> out, int wide) {{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {{
+        const int b = i / out.size(1), w = i % out.size(1);
+        assert({condition});
+        out[b][w] = flow[b][0][w] + flow[b][1][w];
+    }}
+}}
+torch::Tensor run(const torch::Tensor& flow) {{
+    auto out = torch::zeros({{flow.size(0), flow.size(2)}}, flow.options());
+    move<<<4, 256>>>(out.numel(), flow.packed_accessor32<float, 3, torch::RestrictPtrTraits>(),
+                     out.packed_accessor32<float, 2, torch::RestrictPtrTraits>(), flow.size(2));
+    return out;
+}}
+"""
+
+
+def test_what_a_kernel_asserts_of_what_it_is_handed_is_a_condition_of_its_launcher():
+    (contract,) = drafted(ASSERTED.format(condition="flow.size(1) == 2 && wide % 4 == 0"))
+    (flow,) = contract.tensors
+    assert flow.shape[1] == "2"
+    assert contract.conditions == (f"{flow.shape[2]} % 4 == 0",)
+    assert contract.workloads
+
+
+def test_what_a_kernel_asserts_of_a_thread_is_no_condition():
+    (contract,) = drafted(ASSERTED.format(condition="w < flow.size(2)"))
+    assert contract.conditions == ()

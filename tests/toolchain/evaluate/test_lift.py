@@ -391,3 +391,28 @@ def test_a_formula_that_has_the_number_is_one(lifted, of_one_group, tmp_path, bu
     options = MigrateOptions("triton", build_cache, contract=of_one_group, time_limit_s=20.0)
     target = find_backend("triton").targets()[0]
     formula_of(read_sources(path)[0], target, options, lambda _: None)
+
+
+TWO = """
+__global__ void place(const float* x, const int* at, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[at[i] % n < 0 ? 0 : at[i] % n] = x[0];
+}
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+void scattered(const float* x, const int* at, float* y, int n) { place<<<(n + 127) / 128, 128>>>(x, at, y, n); }
+void doubled(const float* x, float* y, int n) { twice<<<(n + 127) / 128, 128>>>(x, y, n); }
+"""
+
+
+def test_nothing_more_is_run_for_a_formula_once_an_entry_has_none(tmp_path, build_cache):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    (tmp_path / "op.cu").write_text(TWO)
+    (source,), steps = read_sources(tmp_path / "op.cu"), []
+    with pytest.raises(NotSchedulableError, match=r"^scattered was not lifted: (?!it was not lifted)"):
+        formula_of(source, find_backend("triton").targets()[0], MigrateOptions("", build_cache), steps.append)
+    assert any("running scattered" in step for step in steps)
+    assert not any("running doubled" in step for step in steps)

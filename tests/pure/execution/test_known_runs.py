@@ -11,8 +11,7 @@ import pytest
 from porter.contract.model.contract import Entry, EntryKind
 from porter.contract.model.dtype import DType
 from porter.dialect import CUDA
-from porter.evaluate.problem.bench import limits
-from porter.evaluate.problem.known_runs import KnownRuns
+from porter.evaluate.problem.bench import bench, limits
 from porter.execution.job import (
     BuildRequest,
     Callee,
@@ -26,6 +25,7 @@ from porter.execution.job import (
     Schedule,
     TensorValue,
 )
+from porter.execution.known_runs import KnownRuns
 from porter.simt.run import not_started
 from porter.source_text import Source
 
@@ -112,3 +112,10 @@ def test_the_oldest_runs_are_forgotten():
     assert asked.made == len(many)
     asked(many[0])
     assert asked.made > len(many)
+
+
+def test_a_bench_knows_the_runs_that_it_is_given(tmp_path):
+    known, asked = KnownRuns(), job()
+    known.get(KERNEL, asked, limits(1.0), lambda: ENDED)
+    with bench(tmp_path, 1.0, known=known) as place:
+        assert place.original(KERNEL)(asked) is ENDED
