@@ -516,3 +516,19 @@ def test_a_string_of_what_may_be_none_is_refused():
             void f(float* y, const float* x, int n) {
               const std::string mode = std::string(std::getenv("MODE"));
               if (mode == "on") add<<<1, 64>>>(y, x, n); }""")
+
+
+def test_what_an_optional_is_without_a_value():
+    found = launcher("""
+        torch::Tensor f(torch::Tensor x, std::optional<torch::Tensor> o, std::optional<int64_t> n,
+                        std::vector<int64_t> s) {
+          auto y = o.value_or(torch::empty_like(x));
+          auto z = o.value_or(at::Tensor());
+          TORCH_CHECK(!z.defined() || s.at(1) == 2);
+          scale<true><<<1, 256>>>(y.data_ptr<float>(), x.data_ptr<float>(), n.value_or(7));
+          return y;
+        }""")
+    assert "y = o if o is not None else torch.empty_like(x)" in found
+    assert "z = o\n" in found
+    assert "s[1]" in found
+    assert "n if n is not None else 7" in found

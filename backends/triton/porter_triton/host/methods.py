@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter.syntax.nodes import Call, Member, TypeName
 from porter_triton.emulated import MULTIPROCESSORS
 from porter_triton.host import accessors, expressions, indexing, pointers
 from porter_triton.host.c_types import Arithmetic
-from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
+from porter_triton.host.codes import ATOM, COMPARE, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
 from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
@@ -77,8 +79,26 @@ def method(cx: Context, node: Call, callee: Member, owner: Code) -> Code:
         return Code(f"{owner.text}.numel()", Kind.INT)
     if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "slice", "begin", "end", "back", "front"):
         return _of_sequence(owner, callee.name, arguments, node.line)
-    found = indexing.method(cx, owner, callee.name, arguments, node.line) if owner.kind is Kind.TENSOR else None
+    found = _of_standard(owner, callee.name, arguments)
+    is_tensor = owner.kind is Kind.TENSOR
+    found = found or (indexing.method(cx, owner, callee.name, arguments, node.line) if is_tensor else None)
     return found or of_tensor(owner, callee.name, arguments, node.line)
+
+
+def _of_standard(owner: Code, name: str, arguments: tuple[Code, ...]) -> Code | None:
+    """Returns a method of the standard library's optionals and lists that takes an argument; None for any other."""
+    if name == "value_or" and len(arguments) == 1:
+        return _given_or(owner, arguments[0])
+    is_element = name == "at" and owner.kind is Kind.SEQUENCE and len(arguments) == 1
+    return expressions.element(owner, arguments[0]) if is_element else None
+
+
+def _given_or(owner: Code, other: Code) -> Code:
+    """Translates `x.value_or(other)` of an optional."""
+    if other.kind is Kind.NOTHING:
+        return owner
+    text = f"{owner.within(COMPARE)} if {owner.text} is not None else {other.within(CONDITIONAL)}"
+    return replace(other, text=text, binds=CONDITIONAL, constant=None)
 
 
 def _is_itself(owner: Code, callee: Member) -> bool:

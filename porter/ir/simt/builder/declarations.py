@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 from porter.ir.simt.builder import access, calls, expressions, functions, resolve
@@ -58,6 +59,8 @@ def _declared(b: Builder, variable: Variable) -> Place:
         return shared(b, variable, b.instance())
     if variable.storage == "static" and not (variable.constexpr or variable.type.const):
         raise b.problem(f"the static variable '{variable.name}'")
+    if variable.type.name == "auto" and isinstance(variable.value, Braces) and len(variable.value.items) == 1:
+        variable = replace(variable, value=variable.value.items[0])  # `auto x{y}`
     if variable.type.reference:
         return _reference(b, variable)
     if variable.type.name == "auto" and not variable.extents:

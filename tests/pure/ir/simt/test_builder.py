@@ -85,6 +85,7 @@ T = range(32)
         ("int i = t; out[t] = i++ + 10 * ++i;", [t + 10 * (t + 2) for t in T]),
         ("out[t] = (t << 2 | 1) ^ (t >> 1);", [(t << 2 | 1) ^ (t >> 1) for t in T]),
         ("out[t] = -7 / 2 + -7 % 2 + (unsigned)-1 / 2u;", [-3 - 1 + 2147483647] * 32),
+        ("auto p{t + 1}; const auto& q{p}; auto r = q; r *= 2; out[t] = r;", [2 * t + 2 for t in T]),
         ("auto f = [&](int x) { return x * x + t; }; out[t] = f(3);", [9 + t for t in T]),
         ("out[t] = __popc(t) * 100 + __clz(t) + __ffs(t);",
          [t.bit_count() * 100 + 32 - t.bit_length() + ((t & -t).bit_length()) for t in T]),
