@@ -15,7 +15,7 @@ from porter.contract.analysis.enumerations import enumerated, enumerations
 from porter.contract.analysis.equalities import Equalities
 from porter.contract.analysis.indexing import Indices
 from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of, viewed
-from porter.contract.analysis.records import Records, symbol
+from porter.contract.analysis.records import Records, owner, symbol
 from porter.contract.analysis.requirements import requirements
 from porter.contract.analysis.unfolding import Unfolded, unfolded
 from porter.contract.model.expressions import free_names, render, value
@@ -347,7 +347,8 @@ class _Reader:
         open_ = [t.name for t in self.function.template]
         if param.type.base not in open_:
             return False
-        place, argument = open_.index(param.type.base), [p.name for p in self.function.params].index(param.name)
+        names = [p.name for p in self.function.params]
+        place, argument = open_.index(param.type.base), names.index(owner(param.name))
         found = [_type_given(launch, place, argument) for launch in self.usage.program.launches_of(self.function)]
         return bool(found) and all(is_integer(self.usage.named_type(type_)) for type_ in found)
 

@@ -7,6 +7,7 @@ import pytest
 from porter.contract.analysis.records import grouped
 from porter.contract.infer.draft import draft
 from porter.contract.model.contract import Role, ScalarArg, TensorArg
+from porter.contract.model.dtype import DType
 from porter.contract.model.questions import scalar_question
 from porter.source.parse import parse
 from porter.source_text import Source
@@ -118,3 +119,15 @@ def test_a_field_without_a_type_is_handed_on_with_its_struct():
     inner = "void inner(given g) { k<<<g.n, 32>>>((float*)g.y, g.x, 2.0f, g.n); }"
     contract = drafted(f"{struct}\n{inner}\nvoid f(given g) {{ inner(g); }}")
     assert [a.name for a in contract.arguments] == ["g.y", "g.x", "g.n"]
+
+
+def test_a_field_of_a_template_parameters_type_is_a_float_where_no_launch_says_more():
+    text = """
+        template <typename T> struct View { const T* data; int n; };
+        template <typename T> __global__ void twice(View<T> v, T* y) {
+            for (int i = threadIdx.x; i < v.n; i += blockDim.x) y[i] = 2 * v.data[i];
+        }"""
+    (contract,) = draft(parse(Source(Path("op.cu"), text)))
+    data = next(a for a in contract.arguments if a.name == "v.data")
+    assert isinstance(data, TensorArg)
+    assert data.dtype is DType.FLOAT32
