@@ -55,6 +55,8 @@ def test_a_search_with_a_model_that_fails_lies_and_obeys_injections(serve, tmp_p
         "triton",
         "--follow",
         "kernels",
+        "--size",
+        "n=4099",
         "-o",
         str(out),
         "--rounds",

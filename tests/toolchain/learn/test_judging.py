@@ -36,6 +36,8 @@ def searched(tmp_path_factory):
         folder / "out",
         "--follow",
         "kernels",
+        "--size",
+        "n=4099",
         "--rounds",
         2,
         "--seed",
