@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-PROGRAMS = 300
+PROGRAMS = 120
 
 
 def test_random_programs_give_the_results_of_the_interpreter(tmp_path):

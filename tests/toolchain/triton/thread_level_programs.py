@@ -22,7 +22,7 @@ from porter_triton.device.corrections import correct
 from porter_triton.device.source import helper_source
 from porter_triton.kernel_records import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 from porter_triton.thread_level.kernel import PreparedKernel, prepared, print_kernel
-from tests.pure.ir.simt.random_programs import OUTPUTS, function, threads_of
+from tests.pure.ir.simt.random_programs import OUTPUTS, function, threads_of, varied
 from tests.pure.ir.simt.test_interpret import blocks_of, by_interpreter, inputs, told_apart
 
 HEAD = "import triton\nimport triton.language as tl\n"
@@ -76,5 +76,5 @@ def difference(seed: int, folder: Path) -> str:
 
 if __name__ == "__main__":
     correct()
-    wrong = {seed: difference(seed, Path(sys.argv[2])) for seed in range(int(sys.argv[1]))}
+    wrong = {seed: difference(seed, Path(sys.argv[2])) for seed in varied(int(sys.argv[1]))}
     sys.stdout.write(json.dumps({seed: what for seed, what in wrong.items() if what}))

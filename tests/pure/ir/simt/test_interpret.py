@@ -13,9 +13,7 @@ from porter.ir.simt.parser import parsed
 from porter.ir.simt.types import Scalar
 from porter.ir.simt.verify import verify
 from tests.pure.ir.simt import one_thread
-from tests.pure.ir.simt.random_programs import INPUTS, NUMBERS, OUTPUTS, function, threads_of
-
-RUNS, SHARE = 600, 200
+from tests.pure.ir.simt.random_programs import INPUTS, NUMBERS, OUTPUTS, function, threads_of, varied
 
 
 def inputs(seed: int) -> list[np.ndarray]:
@@ -61,19 +59,17 @@ def told_apart(left: list[np.ndarray], right: list[np.ndarray]) -> list[str]:
     return [str(type_) for type_, a, b in pairs if not np.array_equal(a, b, equal_nan=type_.is_float)]
 
 
-@pytest.mark.parametrize("begin", range(0, RUNS, SHARE))
-def test_random_functions_compute_what_single_threads_do(begin):
-    for seed in range(begin, begin + SHARE):
+def test_random_functions_compute_what_single_threads_do():
+    for seed in varied(200):
         made, given = function(seed), inputs(seed)
         with np.errstate(all="ignore"):
             expected = by_threads(made, given, seed)
         assert told_apart(by_interpreter(made, given, seed), expected) == [], seed
 
 
-@pytest.mark.parametrize("begin", range(0, 300, 100))
-def test_dead_code_changes_nothing(begin):
+def test_dead_code_changes_nothing():
     fewer = 0
-    for seed in range(begin, begin + 100):
+    for seed in varied(100):
         made, given = function(seed), inputs(seed)
         less = without_dead_code(made)
         verify(less)
