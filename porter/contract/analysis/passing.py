@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.contract.analysis.body import written
 from porter.contract.analysis.elements import element_type
-from porter.contract.analysis.records import owner
+from porter.contract.analysis.records import owner, symbol
 from porter.contract.analysis.usage import Usage
 from porter.contract.model.dtype import DType
 from porter.contract.model.syntax import Name, Node
@@ -17,22 +17,42 @@ from porter.source.program import Function
 def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
     """Yields `function` and every function that gets its parameter `name` unchanged, with the name it has there.
 
-    A field `p.n` is passed on with its struct, an element `p[0]` with its list.
+    A field `p.n` is passed on with its struct, an element `p[0]` with its list, and so is a field of a struct that a
+    function fills: `Params p{x, n};`.
     """
-    name, part = _parted(name)
-    pending, seen = [(function, name)], {(function.span, function.name, name)}
+    pending = [(function, *_parted(name))]
+    seen = {_place(*pending[0])}
     while pending:
-        current, alias = pending.pop(0)
-        yield current, f"{alias}{part}"
-        for callee_name, arguments in usage.body(current).calls:
-            places = [i for i, a in enumerate(arguments) if is_name(a, alias)]
-            callee = usage.callee(callee_name, len(arguments)) if places else None
-            for place in places if callee is not None else ():
-                assert callee is not None
-                key = (callee.span, callee.name, callee.params[place].name)
-                if key not in seen:
-                    seen.add(key)
-                    pending.append((callee, callee.params[place].name))
+        current, whole, part = pending.pop(0)
+        yield current, f"{whole}{part}"
+        for place in (*_handed_on(usage, current, whole, part), *_filled(usage, current, f"{whole}{part}")):
+            if _place(*place) not in seen:
+                seen.add(_place(*place))
+                pending.append(place)
+
+
+def _place(function: Function, whole: str, part: str) -> tuple[object, ...]:
+    return function.span, function.name, whole, part
+
+
+def _handed_on(usage: Usage, function: Function, whole: str, part: str) -> Iterator[tuple[Function, str, str]]:
+    """Yields the functions that `function` calls with `whole` as it is, with the name it has there."""
+    for callee_name, arguments in usage.body(function).calls:
+        places = [i for i, a in enumerate(arguments) if is_name(a, whole)]
+        callee = usage.callee(callee_name, len(arguments)) if places else None
+        if callee is not None:
+            yield from ((callee, callee.params[place].name, part) for place in places)
+
+
+def _filled(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str, str]]:
+    """Yields the structs that `function` declares of which a field is nothing but `name`, with that field."""
+    given = usage.unfolded(function)
+    own = {p.name for p in function.params}
+    for struct, fields in given.structs.items():
+        for part, field in fields.items() if struct not in own else ():
+            nodes = given.body.definitions.get(field, ())
+            if nodes and all(is_name(node, symbol(name)) for node in nodes):
+                yield function, struct, part
 
 
 def _parted(name: str) -> tuple[str, str]:

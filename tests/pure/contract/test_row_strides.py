@@ -63,3 +63,16 @@ def test_the_distance_may_be_a_field_and_conditions_name_fields():
     values = {a.name: getattr(a, "value", "") for a in contract.arguments}
     assert (values["x.stride"], values["y.stride"]) == ("x_stride", "y_stride")
     assert contract.conditions == ("y_rows == x_rows", "y_columns >= x_columns")
+
+
+@pytest.mark.parametrize(
+    "filled", ["Rows r{y, x, n, stride};", "Rows r; r.y = y; r.x = x; r.n = n; r.stride = stride;"]
+)
+def test_the_distance_may_be_handed_on_in_a_struct(filled):
+    kernel = """
+        struct Rows { float* y; const float* x; int n; long stride; };
+        __global__ void copy(Rows r) {
+            for (int c = threadIdx.x; c < r.n; c += blockDim.x) r.y[blockIdx.x * r.stride + c] = r.x[c];
+        }"""
+    run = f"void run(float* y, const float* x, int rows, int n, long stride) {{ {filled} copy<<<rows, 64>>>(r); }}"
+    assert value_of("stride", kernel + run) == "stride"
