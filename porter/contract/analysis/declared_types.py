@@ -108,6 +108,11 @@ class DeclaredTypes:
         found = (f for f in self._types.unit.functions if f.head.qualified == function.qualified)
         yield from (f.body for f in found)
 
+    def defines(self, kind: CType, scope: tuple[str, ...]) -> bool:
+        """Returns whether `kind` is a class that the program defines, which may be called as one of a library's is."""
+        found = self._class(kind, scope, _NOTHING)
+        return found is not None and next(self._types.definitions(found.name, found.arguments), None) is not None
+
     def _class(self, kind: CType, scope: tuple[str, ...], given: Mapping[str, str]) -> TypeName | None:
         """Returns the class that `kind` is within `scope`; None where it is not known, or not the program's."""
         types = self._types

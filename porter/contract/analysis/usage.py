@@ -101,6 +101,13 @@ class Usage:
             self._uses[function] = dict(self._reader(function).uses())
         return self._uses[function]
 
+    def is_tensor(self, type_: CType, function: Function) -> bool:
+        """Returns whether a parameter of `function` of this type is a buffer, not an object of the program's own class.
+
+        A library may call its class `Tensor`, too.
+        """
+        return is_buffer(type_) and (type_.pointers > 0 or not self.types.defines(type_, function.scope))
+
     def aliases(self, function: Function) -> Mapping[str, str]:
         """Returns every name in `function` that points into one of its buffers, and which."""
         return self._reader(function).aliases

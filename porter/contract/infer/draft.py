@@ -18,7 +18,6 @@ from porter.contract.analysis.body import quietly
 from porter.contract.analysis.elements import element_type
 from porter.contract.analysis.instances import Instance
 from porter.contract.analysis.passing import behind_void, handles_of, taken_for
-from porter.contract.analysis.pointers import is_buffer
 from porter.contract.analysis.records import symbol
 from porter.contract.analysis.scope import Scope, demands
 from porter.contract.analysis.shares import evenly, shares
@@ -259,7 +258,7 @@ class _Drafter:
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
         if type_.pointers == 1 and any(map(is_stream, handles_of(self.usage, self.function, named.name))):
             return TensorArg(named.name, Role.IN, DType.UINT8, ("1",), Values.NULL)
-        if is_buffer(type_):
+        if self.usage.is_tensor(type_, self.function):
             return self._tensor(replace(named, type=type_))
         found = scalar(self.usage, self.function, named, self.template, self.guessed)
         if isinstance(found, Size):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from porter.contract.analysis.elements import element_type
-from porter.contract.analysis.pointers import is_buffer
 from porter.contract.analysis.usage import Usage
 from porter.contract.infer.optional import is_optional
 from porter.contract.infer.scalars import Unsupported, scalar
@@ -29,7 +28,7 @@ def _is_object(usage: Usage, function: Function, param: Param) -> bool:
         return False
     if type_.pointers:
         return _is_followed(usage, function, param, type_)
-    return not is_buffer(type_) and isinstance(scalar(usage, function, param), Unsupported)
+    return not usage.is_tensor(type_, function) and isinstance(scalar(usage, function, param), Unsupported)
 
 
 def _is_followed(usage: Usage, function: Function, param: Param, type_: CType) -> bool:

@@ -46,3 +46,34 @@ def test_a_struct_of_numbers_and_pointers_is_no_object():
     plain = "struct given { float* x; float* y; int n; };\nvoid op_neg(const given& g) { negate(g.x, g.y, g.n, 0); }"
     (contract,) = drafted(LIBRARY + plain)
     assert contract.name == "op_neg"
+
+
+OF_ITS_OWN = """
+class Tensor {
+ public:
+  explicit Tensor(int n);
+  float* data();
+  int size() const { return n_; }
+ private:
+  float* data_;
+  int n_;
+};
+"""
+
+
+def test_an_object_of_a_class_of_its_own_is_no_tensor_whatever_it_is_called():
+    outer = "void op_neg(Tensor& y, Tensor& x) { negate(x.data(), y.data(), x.size(), 0); }"
+    (contract,) = drafted(LIBRARY + OF_ITS_OWN + outer)
+    assert contract.name == "negate"
+    direct = "void op_neg(Tensor& y, Tensor& x) { negated<<<1, 64>>>(x.data(), y.data(), x.size()); }"
+    (contract, *_) = (c for c in drafted(LIBRARY + OF_ITS_OWN + direct) if c.name == "op_neg")
+    assert not contract.tensors
+    assert any("knows no value" in question.text for question in contract.questions)
+
+
+@pytest.mark.parametrize("declared", ["", "namespace at { class Tensor; }", "class Tensor;"])
+def test_a_tensor_that_is_not_defined_is_one_of_pytorch(declared):
+    called = "negate(x.data_ptr<float>(), y.data_ptr<float>(), x.numel(), 0);"
+    outer = f"void op_neg(at::Tensor& y, at::Tensor& x) {{ {called} }}"
+    contracts = drafted(declared + LIBRARY + outer)
+    assert {tensor.name for c in contracts if c.name == "op_neg" for tensor in c.tensors} == {"x", "y"}
