@@ -34,7 +34,7 @@ def clip(x, y, n, BLOCK: tl.constexpr):
 
 
 def launch(x, y, n):
-    clip[(triton.cdiv(n, 128),)](x, y, n, BLOCK=128)
+    clip[(triton.cdiv(n, 1024),)](x, y, n, BLOCK=1024)
 """
 
 
@@ -43,37 +43,29 @@ import torch
 
 
 def reference(x):
-    return torch.cummax(x, dim=-1)[0]
+    return torch.copysign(x * x, x)
 
 
 def get_inputs():
     return [torch.randn(64, 512)]
 """
-RUNNING = """\
+SIGNED = """\
 import torch
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def larger(a, b):
-    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
-
-
-@triton.jit
-def running(x, y, n, BLOCK: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
-    lanes = tl.arange(0, BLOCK)
-    values = tl.load(x + row * n + lanes, mask=lanes < n, other=-float("inf"))
-    tl.store(y + row * n + lanes, tl.associative_scan(values, 0, larger), mask=lanes < n)
+def signed(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(y + i, tl.where(v.to(tl.int32, bitcast=True) < 0, -v * v, v * v), mask=i < n)
 
 
 def forward(x):
     y = torch.empty_like(x)
-    n = x.shape[-1]
-    rows = x.numel() // n if n else 0
-    if rows:
-        running[(rows,)](x, y, n, BLOCK=triton.next_power_of_2(n))
+    if x.numel():
+        signed[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), BLOCK=1024)
     return y
 """
 
@@ -125,15 +117,15 @@ def test_what_a_model_writes_does_not_count_before_it_is_verified(ported):
 
 
 def test_a_model_ports_a_module_that_is_not_lifted(ported):
-    wrong = RUNNING.replace("values, 0, larger", "values, 0, larger, reverse=True")
+    wrong = SIGNED.replace("-v * v,", "v * v,")
     code, document, asked, out = ported(
-        f"```python\n{wrong}```", f"```python\n{RUNNING}```", name="running.py", text=MODULE
+        f"```python\n{wrong}```", f"```python\n{SIGNED}```", name="signed.py", text=MODULE
     )
     assert (code, document["outcome"], document["written_by"]) == (0, "verified", "tiny")
-    assert (out / "running_triton.py").read_text() == RUNNING
+    assert (out / "signed_triton.py").read_text() == SIGNED
     first, second = (sent["messages"][1]["content"] for sent in asked)
     assert "# The PyTorch reference" in first
-    assert "torch.cummax(x, dim=-1)" in first
+    assert "torch.copysign(x * x, x)" in first
     assert "Write the whole port" in first
     assert "# The current program: wrong" in second
 
@@ -144,18 +136,18 @@ def test_a_model_is_asked_in_a_search_from_a_candidate_of_a_module(serve, tmp_pa
     monkeypatch.setenv("PORTER_API_KEY", KEY.value)
     monkeypatch.setenv("PORTER_CACHE_DIR", str(build_cache))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "running.py").write_text(MODULE)
-    (tmp_path / "own.py").write_text(RUNNING)
-    better = RUNNING.replace("next_power_of_2(n))", "next_power_of_2(n), num_warps=1)")
+    (tmp_path / "signed.py").write_text(MODULE)
+    (tmp_path / "own.py").write_text(SIGNED)
+    better = SIGNED.replace("BLOCK=1024)", "BLOCK=1024, num_warps=1)")
     server = serve(reply(f"IDEA: a warp a row\n```python\n{better}```"))
     words = ("--evaluations", "4", "--model", "tiny", "--base-url", server.url, "--model-set", "at_once=1", "--json")
-    assert main(["search", "own.py", "--against", "running.py", "--target", "triton", *words]) == 0
+    assert main(["search", "own.py", "--against", "signed.py", "--target", "triton", *words]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["outcome"] == "verified"
     asked = [sent["messages"] for sent in server.seen]
     assert asked
     assert all("You are given the PyTorch reference" in system["content"] for system, *_ in asked)
-    assert all("torch.cummax(x, dim=-1)" in user["content"] for _, user, *_ in asked)
+    assert all("torch.copysign(x * x, x)" in user["content"] for _, user, *_ in asked)
     assert all("x` float32 [64, 512]" in user["content"] for _, user, *_ in asked), "the sizes of get_inputs"
     told = [
         json.loads(line) for line in (tmp_path / document["search"]["run"] / "journal.jsonl").read_text().splitlines()
