@@ -119,8 +119,19 @@ def test_an_operator_is_printed_as_a_tensor_program_with_its_verdict(porter, tmp
     (program,) = one["programs"]
     assert (done.code, one["outcome"], program["program"]["is"]) == (0, "verified", "TensorProgram")
     assert "out[i, j] = exp(input[i, j] - m[i]) / sum[k < input_size1](exp(input[i, k] - m[i]))" in program["text"]
-    done = porter("inspect", "softmax.cu", "--as", "tensor")
-    assert done.stdout.rstrip().endswith("equal to softmax.cu")
+
+
+def test_a_tensor_program_in_plain_text_ends_with_its_verdict(porter, write):
+    text = (
+        "__global__ void twice(const float* x, float* y, int n) {\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n) y[i] = 2.f * x[i];\n"
+        "}\n"
+        "void run(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }\n"
+    )
+    done = porter("inspect", write("twice.cu", text), "--as", "tensor")
+    assert "y[i] = 2 * x[i]" in done.stdout
+    assert done.stdout.rstrip().endswith("equal to twice.cu")
 
 
 def test_a_port_is_written_from_what_the_source_computes(porter, tmp_path):

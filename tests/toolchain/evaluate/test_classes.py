@@ -128,7 +128,7 @@ def test_a_class_without_a_reference_s_class_takes_no_arguments(verdict):
         "class ModelNew(nn.Module):\n"
         "    def forward(self, x, weight, bias):\n"
         "        y = torch.empty_like(x)\n"
-        "        kernel[(triton.cdiv(x.numel(), 128),)](x, weight, bias, y, 1.0, x.shape[1], x.numel(), B=128)\n"
+        "        kernel[(triton.cdiv(x.numel(), 1024),)](x, weight, bias, y, 1.0, x.shape[1], x.numel(), B=1024)\n"
         "        return y\n"
     )
     assert isinstance(verdict(text, "plain.py").outcome, Verified)

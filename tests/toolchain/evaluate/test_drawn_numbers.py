@@ -28,7 +28,7 @@ def kernel(x, y, a, n, BLOCK: tl.constexpr):
 
 def scaled(x, y, a, n):
     if n:
-        kernel[(triton.cdiv(n, 128),)](x, y, a, n, 128)
+        kernel[(triton.cdiv(n, 1024),)](x, y, a, n, 1024)
 """
 PLAIN = "a * x[i]"
 BRANCHES = "a < 0.f ? -x[i] : a * x[i]"

@@ -36,7 +36,7 @@ def kernel(x, y, p, n, BLOCK: tl.constexpr):
 
 def chosen(x, y, p, n):
     if n:
-        kernel[(triton.cdiv(n, 128),)](x, y, p, n, 128)
+        kernel[(triton.cdiv(n, 1024),)](x, y, p, n, 1024)
 """
 KEPT = "drawn(i) >= p ? x[i] / (1.f - p) : 0.f"
 LARGER = "x[i] > p ? x[i] : -7.f"

@@ -88,7 +88,8 @@ def test_whole_numbers_that_quotients_are_rounded_to_are_those_of_the_source(tmp
     if missing_compiler():
         pytest.skip(missing_compiler())
     (tmp_path / "op.cu").write_text(QUANTISED)
-    options = MigrateOptions(target, build_cache, follow=Follow.FORMULA)
+    sizes = {"rows": 13, "cols": 1031}  # some thousand numbers
+    options = MigrateOptions(target, build_cache, sizes=sizes, follow=Follow.FORMULA)
     (migration,) = migrate(tmp_path / "op.cu", options, lambda _: None)
     assert migration.followed is not None
     assert migration.followed.what is Follow.FORMULA, migration.followed.because
