@@ -6,7 +6,7 @@ The caller of the entry puts them together again (`simt/driver.py`); a Triton la
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -30,20 +30,25 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Records:
-    """The structs of a program: `types` are those it declares, `enumerations` the names of its enumerations."""
+    """The structs of a program: `types` are those it declares, `enumerations` the names of its enumerations.
+
+    `is_filled` tells whether host code sets fields of a class that it is handed by reference.
+    """
 
     types: DeclaredTypes
     enumerations: Collection[str]
+    is_filled: Callable[[str], bool] = lambda _: True
 
     def fields(self, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
-        """Returns the fields of a struct of numbers and pointers that `function` takes, by value or constant reference.
+        """Returns the fields of a struct of numbers and pointers that `function` takes, by value or by a reference
+        through which nothing is set.
 
         A small array gives its elements, and fields of a base are included. None for any other parameter, and for a
         struct that not everybody can make and fill: one without a constructor that takes nothing, or with members that
         are not public.
         """
         type_ = self.types.of(param, function, arguments)
-        if type_.pointers or (type_.reference and not type_.const):
+        if type_.pointers or (type_.reference and not type_.const and self.is_filled(type_.base)):
             return ()
         given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
         found = tuple(self._fields(param, type_, function.scope, given))
@@ -117,11 +122,17 @@ class Records:
             yield from inner or (one if is_known else replace(one, type=CType("", "")),)
 
     def _is_plain(self, type_: CType) -> bool:
-        """Returns whether a field is a number that can be set, or a pointer."""
-        return type_.pointers == 1 or (not type_.pointers and not type_.const and self._is_number(type_.base))
+        """Returns whether a field is a number that can be set, a pointer, or the handle of a stream."""
+        is_set = not type_.pointers and not type_.const
+        return type_.pointers == 1 or (is_set and (self._is_number(type_.base) or is_stream(type_.base)))
 
     def _is_number(self, base: str) -> bool:
         return arithmetic(base) is not None or unqualified(base) in self.enumerations
+
+
+def is_stream(base: str) -> bool:
+    """Returns whether values of a type are handles of streams; a null handle is the default stream."""
+    return "Stream" in base or base.endswith("stream_t")
 
 
 def grouped(names: Sequence[str], parameters: Sequence[Param]) -> tuple[tuple[str, ...], ...]:

@@ -17,6 +17,7 @@ from porter.contract.analysis.indexing import Indices
 from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of, viewed
 from porter.contract.analysis.records import Records, owner, symbol
 from porter.contract.analysis.requirements import requirements
+from porter.contract.analysis.setting import sets
 from porter.contract.analysis.unfolding import Unfolded, unfolded
 from porter.contract.model.expressions import free_names, render, value
 from porter.contract.model.syntax import ExpressionError, Name, Node, Number
@@ -53,6 +54,7 @@ class Usage:
     _uses: dict[Function, Mapping[str, Use]] = field(default_factory=dict)
     _readers: dict[Function, _Reader] = field(default_factory=dict)
     _called_hosts: dict[Function, tuple[Function, ...]] = field(default_factory=dict)
+    _filled: dict[str, bool] = field(default_factory=dict)
 
     def body(self, function: Function) -> Body:
         """Returns the body of `function`, with aliases of arithmetic types resolved."""
@@ -139,7 +141,19 @@ class Usage:
     @cached_property
     def records(self) -> Records:
         """The structs that its functions are handed."""
-        return Records(self.types, self.enumerations)
+        return Records(self.types, self.enumerations, self._is_filled)
+
+    def _is_filled(self, base: str) -> bool:
+        """Returns whether a host function sets fields of the class `base` through a reference that it is handed."""
+        if base not in self._filled:
+            handed = (
+                (self.body(f), p.name)
+                for f in (*self.program.host_functions, *self.header_hosts)
+                for p in f.params
+                if p.type.reference and not p.type.const and self.types.of(p, f).base == base
+            )
+            self._filled[base] = any(sets(body, name) for body, name in handed)
+        return self._filled[base]
 
     @cached_property
     def enumerations(self) -> Mapping[str, tuple[int, ...]]:

@@ -18,7 +18,7 @@ from porter.contract.analysis.body import quietly
 from porter.contract.analysis.elements import element_type
 from porter.contract.analysis.instances import Instance
 from porter.contract.analysis.passing import behind_void, handles_of, taken_for
-from porter.contract.analysis.records import symbol
+from porter.contract.analysis.records import is_stream, symbol
 from porter.contract.analysis.scope import Scope, demands
 from porter.contract.analysis.shares import evenly, shares
 from porter.contract.analysis.usage import Usage
@@ -34,7 +34,7 @@ from porter.contract.infer.optional import is_optional
 from porter.contract.infer.pitches import in_elements
 from porter.contract.infer.planes import of_planes, planes, taken_apart
 from porter.contract.infer.program_arguments import program_arguments
-from porter.contract.infer.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
+from porter.contract.infer.scalars import FunctionObject, Size, Unsupported, is_guess, scalar
 from porter.contract.infer.size_lists import size_lists
 from porter.contract.infer.tensors import Extents, tensor_facts
 from porter.contract.infer.whole_blocks import grid_extents, whole_blocks

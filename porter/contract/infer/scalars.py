@@ -10,6 +10,7 @@ from itertools import chain
 from porter.contract.analysis.axes import CHOSEN_AXIS
 from porter.contract.analysis.body import quietly, walk, written
 from porter.contract.analysis.passing import is_name, passed_on
+from porter.contract.analysis.records import is_stream
 from porter.contract.analysis.row_strides import is_row_stride
 from porter.contract.analysis.scope import Scope
 from porter.contract.analysis.shares import divides_a_size
@@ -152,11 +153,6 @@ def _is_called(usage: Usage, function: Function, param: Param) -> bool:
         if re.search(rf"(?<![\w.>]){name}(?:\(|\.|->)|{wrapped}|{handed}", text):
             return True
     return False
-
-
-def is_stream(base: str) -> bool:
-    """Returns whether values of a type are handles of streams; a null handle is the default stream."""
-    return "Stream" in base or base.endswith("stream_t")
 
 
 def is_number(type_: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import lcm
 
-from porter.contract.infer.scalars import is_stream
+from porter.contract.analysis.records import is_stream
 from porter.contract.model.contract import Contract, EntryKind, ScalarArg, Workload
 from porter.contract.model.selections import Selection, selected
 from porter.contract.probe.trials import Trials

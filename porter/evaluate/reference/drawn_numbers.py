@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
 
-from porter.contract.infer.scalars import is_stream
+from porter.contract.analysis.records import is_stream
 from porter.contract.model.contract import Contract, ScalarArg, Workload
 
 _MOST = 2  # numbers that are tried alone with values that they may not be meant for

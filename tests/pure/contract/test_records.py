@@ -131,3 +131,31 @@ def test_a_field_of_a_template_parameters_type_is_a_float_where_no_launch_says_m
     data = next(a for a in contract.arguments if a.name == "v.data")
     assert isinstance(data, TensorArg)
     assert data.dtype is DType.FLOAT32
+
+
+PARAMS = "struct P { const float* x; float* y; int n; float by; cudaStream_t stream; void grow() { n += 1; } };"
+LAUNCH = "k<<<(p.n + 127) / 128, 128, 0, p.stream>>>(p.y, p.x, p.by, p.n);"
+
+
+@pytest.mark.parametrize("declared", ["P p", "const P& p", "P& p"])
+def test_the_handle_of_a_stream_may_be_a_field(declared):
+    contract = drafted(f"{PARAMS} void f({declared}) {{ {LAUNCH} }}")
+    assert contract.name == "f"
+    stream = next(a for a in contract.arguments if a.name == "p.stream")
+    assert isinstance(stream, ScalarArg)
+    assert stream.value == "0"
+
+
+@pytest.mark.parametrize(
+    "filled",
+    ["p.n = 3;", "++p.n;", "int* last = &p.n;", "p = P();", "more(p);", "p.grow();", "if (p.n & 1) p.by *= 2;"],
+)
+def test_a_struct_that_is_set_through_a_reference_is_an_object(filled):
+    more = "static void more(P& q) { q.by += 1; }"
+    contract = drafted(f"{PARAMS} {more} void f(P& p) {{ {filled} {LAUNCH} }}")
+    assert contract.name == "k"
+
+
+def test_an_operator_takes_no_address_of_a_field():
+    contract = drafted(f"{PARAMS} void f(P& p, int mask) {{ if (mask & p.n || p.n == 3) return; {LAUNCH} }}")
+    assert contract.name == "f"

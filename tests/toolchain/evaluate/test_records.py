@@ -147,3 +147,15 @@ def test_a_launcher_whose_method_shrinks_its_object_is_not_ported(tmp_path, opti
     (migration,) = migrate(path, replace(options, target="triton"), silent)
     assert not any(e.contract.name == "scaled" and isinstance(e.outcome, Verified) for e in migration.entries)
     assert "'shrink' changes its object" in " ".join(finding.message for finding in migration.findings)
+
+
+@pytest.mark.parametrize("target", ["maca", "triton"])
+def test_a_struct_by_a_reference_through_which_nothing_is_set_may_hold_a_stream(tmp_path, options, target):
+    source = SOURCE[: SOURCE.index("void windowed")].replace(
+        "Window window; }", "Window window; cudaStream_t stream; }"
+    )
+    path = tmp_path / "op.cu"
+    run = "void run(Params& p) { part<<<(p.n + 255) / 256, 256, 0, p.stream>>>(p); }"
+    path.write_text(f"{source} template <int> {run.replace('run', 'inner')} void run(Params& p) {{ inner<3>(p); }}")
+    (migration,) = migrate(path, replace(options, target=target), silent)
+    assert ("run", Verified) in [(e.contract.name, type(e.outcome)) for e in migration.entries]

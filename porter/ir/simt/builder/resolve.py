@@ -11,6 +11,7 @@ from porter.ir.simt.builder import expressions, tuples
 from porter.ir.simt.builder.c_types import (
     BUILT_IN,
     FUNCTION,
+    ULONG,
     UNNAMED,
     VOID,
     ArrayOf,
@@ -32,6 +33,8 @@ from porter.syntax.type_resolution import Bindings
 from porter.syntax.unit import StructTree
 
 Argument = TypeName | Expression
+# Of the host alone: a kernel can do nothing with one but move it, within a struct that it is handed.
+_HANDLES = frozenset(("cudaStream_t", "cudaEvent_t", "CUstream", "CUevent"))
 
 
 def type_of(b: Builder, name: TypeName, line: int = 0) -> CType:
@@ -115,6 +118,8 @@ def _built_in(name: TypeName) -> CType | None:
         return VOID
     if name.name in ("()", "std::function", "nvstd::function"):
         return FUNCTION
+    if unqualified(name.name) in _HANDLES:
+        return ULONG
     return named_number(name.name) or BUILT_IN.get(unqualified(name.name))
 
 

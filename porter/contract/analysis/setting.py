@@ -1,0 +1,47 @@
+"""Tells whether code sets an object that it is handed by reference, or any part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter.contract.analysis.body import Body
+from porter.source.lexer import Token, match_bracket
+
+_MEMBERS = (".", "->", "::")
+_SETTING = frozenset(("(", "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", "++", "--"))
+_BEFORE = ("++", "--")
+_OPERANDS = (")", "]")  # behind which `&` is an operator
+
+
+def sets(body: Body, name: str) -> bool:
+    """Returns whether `body` sets `name` or a member of it, takes the address of either, or calls a method of it."""
+    words = body.words
+    places = (i for i, w in enumerate(words) if w.text == name and not (i and words[i - 1].text in _MEMBERS))
+    return any(_is_set(words, place) for place in places)
+
+
+def _is_set(words: Sequence[Token], place: int) -> bool:
+    before = words[place - 1].text if place else ""
+    if before in _BEFORE or (before == "&" and _is_address(words, place - 1)):
+        return True
+    end = _end_of_members(words, place)
+    return end < len(words) and words[end].text in _SETTING
+
+
+def _is_address(words: Sequence[Token], place: int) -> bool:
+    """Returns whether the `&` at `place` has no left operand."""
+    before = words[place - 1].text if place else ""
+    return not (before in _OPERANDS or before[:1].isalnum() or before[:1] == "_") or before == "return"
+
+
+def _end_of_members(words: Sequence[Token], place: int) -> int:
+    """Returns where `p.x[i].n`, which begins at `place`, ends."""
+    end = place + 1
+    while end < len(words):
+        if words[end].text in (".", "->"):
+            end += 2
+        elif words[end].text == "[":
+            end = (match_bracket(words, end) or len(words)) + 1
+        else:
+            break
+    return end
