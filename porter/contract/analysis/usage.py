@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
+from typing import Any, TypeVar
 
 from porter.contract.analysis.access import Use, access, outer_store
 from porter.contract.analysis.body import Body, clauses, quietly, substitute
@@ -29,6 +30,8 @@ from porter.source.parse import Alone, read_alone
 from porter.source.program import CType, Function, Launch, Macro, Param, Program, SharedArray
 from porter.source_text import Source
 from porter.syntax.words import translation_unit
+
+T = TypeVar("T")
 
 _MACRO_DEPTH = 3
 _MADE_CLASS = re.compile(r"\b(?:struct|class)\s+(\w+(?:\s*##\s*\w+)+)")
@@ -55,6 +58,14 @@ class Usage:
     _readers: dict[Function, _Reader] = field(default_factory=dict)
     _called_hosts: dict[Function, tuple[Function, ...]] = field(default_factory=dict)
     _filled: dict[str, bool] = field(default_factory=dict)
+    _found: dict[tuple[str, Function, int], Any] = field(default_factory=dict)
+
+    def once(self, key: tuple[str, Function, int], find: Callable[[], T]) -> T:
+        """Returns what `find` finds, which is called once: the key says what it looks for, in which function."""
+        if key not in self._found:
+            self._found[key] = find()
+        found: T = self._found[key]
+        return found
 
     def body(self, function: Function) -> Body:
         """Returns the body of `function`, with aliases of arithmetic types resolved."""
@@ -313,6 +324,12 @@ def _is_byte(base: str) -> bool:
     """Returns whether all values of an integer type are few enough to count each of them."""
     number = arithmetic(base)
     return number is not None and number.bytes == 1
+
+
+@lru_cache(maxsize=4)
+def usage_of(program: Program, headers: tuple[Source, ...] = ()) -> Usage:
+    """Returns the uses in `program`, which all who ask about the same text share: a migration drafts it four times."""
+    return Usage(program, headers)
 
 
 class _Reader:

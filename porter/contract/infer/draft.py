@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 
 from porter.comparison.compare import DEFAULT_TOLERANCE
@@ -21,7 +22,7 @@ from porter.contract.analysis.passing import behind_void, handles_of, taken_for
 from porter.contract.analysis.records import is_stream, symbol
 from porter.contract.analysis.scope import Scope, demands
 from porter.contract.analysis.shares import evenly, shares
-from porter.contract.analysis.usage import Usage
+from porter.contract.analysis.usage import Usage, usage_of
 from porter.contract.infer.branches import branches
 from porter.contract.infer.category import category
 from porter.contract.infer.conditions import MAX_THREADS, conditions
@@ -90,12 +91,25 @@ def draft(
     be emulated. `headers` are the local files it includes: they may name its types. `sizes` fixes symbols the user has
     chosen. Raises `UsageError` for a name that is not a kernel, or not a size of any entry, launcher or kernel.
     """
-    usage = Usage(program, headers)
-    drafted = draft_each(usage, entries(usage, kernels, whole_program=whole_program), sizes)
+    usage, chosen = usage_of(program, headers), tuple((sizes or {}).items())
+    drafted = _drafted(program, headers, kernels, chosen, whole_program)
     if sizes and not sizes_in(drafted).issuperset(sizes):
         behind = dict.fromkeys((*entries(usage, (), whole_program=False), *program.kernels))
         check_sizes(sizes, (*drafted, *draft_each(usage, behind)), program.source.path)
     return drafted
+
+
+@lru_cache(maxsize=4)
+def _drafted(
+    program: Program,
+    headers: tuple[Source, ...],
+    kernels: tuple[str, ...],
+    sizes: tuple[tuple[str, int], ...],
+    whole_program: bool,
+) -> tuple[Contract, ...]:
+    """Returns the contracts of the entries, the same to all who judge a port of the program."""
+    usage = usage_of(program, headers)
+    return draft_each(usage, entries(usage, kernels, whole_program=whole_program), dict(sizes))
 
 
 def draft_each(

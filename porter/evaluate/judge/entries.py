@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter.backend import Port
-from porter.contract.analysis.usage import Usage
+from porter.contract.analysis.usage import usage_of
 from porter.contract.infer.draft import draft
 from porter.contract.model.asked import check_sizes
 from porter.contract.model.contract import Contract
@@ -63,7 +63,7 @@ class Entries:
             proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
             is_asked = self.options.contract is not None or self.judging
             proofs = proofs if is_asked else [fallback.alone(proof) for proof in proofs]
-        usage = Usage(original.program, headers)
+        usage = usage_of(original.program, headers)
         proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
         return with_unexecuted([with_instances(proof, usage) for proof in proofs])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 from porter.backend import Port
-from porter.contract.analysis.usage import Usage
+from porter.contract.analysis.usage import Usage, usage_of
 from porter.contract.infer.draft import draft, draft_each
 from porter.contract.infer.entries import kernels_behind, launching, left_out
 from porter.contract.model.contract import Contract, EntryKind
@@ -166,7 +166,7 @@ class Fallback:
     @cached_property
     def _usage(self) -> Usage:
         original = self.prover.original
-        return Usage(original.program, tuple(header for _, header in original.headers))
+        return usage_of(original.program, tuple(header for _, header in original.headers))
 
 
 def _left_out(kernel: Function, proof: Proof) -> Finding:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from porter.backend import Port, Target
-from porter.contract.analysis.usage import Usage
+from porter.contract.analysis.usage import Usage, usage_of
 from porter.contract.model.contract import Contract, Entry, EntryKind
 from porter.dialect import CUDA, Dialect
 from porter.evaluate.judge.judge import Candidate
@@ -107,7 +107,7 @@ class SourcePort:
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
         """Returns the signatures of the source's host functions."""
-        usage = Usage(self.side.program, tuple(header for _, header in self.side.headers))
+        usage = usage_of(self.side.program, tuple(header for _, header in self.side.headers))
         return tuple(_signature(usage, f) for f in self.side.named(Entry(EntryKind.TORCH, function)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.backend import Port
-from porter.contract.analysis.usage import Usage
+from porter.contract.analysis.usage import usage_of
 from porter.contract.infer.entries import reach
 from porter.contract.model.contract import Contract
 from porter.diagnostics.findings import Finding, Severity
@@ -38,7 +38,7 @@ class _Reached:
         self.own = _functions(program)
         self.of_headers = {header: _functions(parse(header)) for header in headers}
         everything = (*self.own, *(f for functions in self.of_headers.values() for f in functions))
-        usage = Usage(program)
+        usage = usage_of(program)
         entry = [f for f in self.own if contract.entry.name in (f.qualified, f.name)]
         pending = [*entry, *(k for f in entry for k in reach(usage, f))]
         self.functions: set[Function] = set()
