@@ -62,7 +62,7 @@ def forward(a, b):
     (m, k), n = a.shape, b.shape[1]
     c = torch.empty((m, n), device=a.device, dtype=a.dtype)
     if c.numel():
-        product[(triton.cdiv(m, 16), triton.cdiv(n, 32))](a, b, c, m, n, k, 16, 32, 32)
+        product[(triton.cdiv(m, 16), triton.cdiv(n, 64))](a, b, c, m, n, k, 16, 64, 64)
     return c
 """
 

@@ -248,7 +248,7 @@ def forward(a, b):
     c = torch.zeros((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
     if a.numel() and b.numel():
         M, K, N = *a.shape, b.shape[1]
-        kernel[(triton.cdiv(M, 128), triton.cdiv(N, 128))](a, b, c, M, N, K, B=128)
+        kernel[(triton.cdiv(M, 64), triton.cdiv(N, 64))](a, b, c, M, N, K, B=64)
     return c
 """
 NARROW = """

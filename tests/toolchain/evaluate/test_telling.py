@@ -68,9 +68,9 @@ def forward(x):
     if n == 0:
         return y
     if x.dtype == torch.float64:
-        scaled[(triton.cdiv(n, 128),)](x, y, n, 128)
+        scaled[(triton.cdiv(n, 1024),)](x, y, n, 1024)
     else:
-        scaled[(triton.cdiv(n, 64),)](x, y, n, 64)
+        scaled[(triton.cdiv(n, 512),)](x, y, n, 512)
     return y
 """
 
@@ -102,9 +102,9 @@ def test_a_candidate_that_is_right_next_to_all_its_numbers_is_verified(judged):
     ("right", "wrong"),
     [
         ("    if n == 0:\n", "    if n <= 1:\n"),
-        ("(triton.cdiv(n, 128),)", "(max(1, n // 128),)"),
+        ("(triton.cdiv(n, 1024),)", "(max(1, n // 1024),)"),
         ("TILE, n, TILE * tl.num_programs(0)", "TILE, n - (n % 92 == 1), TILE * tl.num_programs(0)"),
-        ("i < n) * 2.0", "i < n) * (2.0 if n != 127 else 3.0)"),
+        ("i < n) * 2.0", "i < n) * (2.0 if n != 511 else 3.0)"),
     ],
 )
 def test_one_that_is_wrong_only_there_is_seen(judged, right, wrong):

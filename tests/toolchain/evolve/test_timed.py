@@ -75,7 +75,7 @@ value = "n"
 
 [[contract.workload]]
 name = "small"
-sizes = { n = 5003 }
+sizes = { n = 1003 }
 seed = 3
 """
 IDLE = DeviceState(1980, 3201, 300.0, 40, (), 0)
