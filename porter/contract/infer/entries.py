@@ -77,12 +77,17 @@ def _parts(usage: Usage) -> tuple[Function, ...]:
 def _launchers(usage: Usage, within: frozenset[Function] | None = None) -> tuple[Function, ...]:
     """Returns host functions, only those `within` if given, that lead to a launch and that no other such one calls.
 
-    Members are left out, since they need an object.
+    Members are left out, since they need an object. What they alone call is called from outside, too.
     """
     hosts = [f for f in usage.program.host_functions if f.name != "main" and not f.is_macro]
     leading = [f for f in hosts if (within is None or f in within) and _gives(usage, f) and _leads(usage, f)]
-    called = {n for f in leading for n in usage.body(f).names if n != f.name}
-    return tuple(f for f in leading if f.name not in called and not usage.is_member(f))
+    members = [f for f in leading if usage.is_member(f)]
+    others = [f for f in leading if f not in members]
+    called = {n for f in others for n in usage.body(f).names if n != f.name}
+    tops = [f for f in others if f.name not in called]
+    of_members = {n for f in members for n in usage.body(f).names}
+    behind = {g for f in tops if f.name not in of_members for g in usage.called_hosts(f) if g is not f}
+    return tuple(f for f in tops if f not in behind)
 
 
 def _callable(usage: Usage, function: Function) -> tuple[Function, ...]:

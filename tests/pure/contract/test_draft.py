@@ -177,6 +177,15 @@ def test_a_member_needs_an_object_and_is_no_entry_but_leads_to_the_launch():
     assert [(c.name, c.entry.kind) for c in drafted(without)] == [("apply", EntryKind.KERNEL)]
 
 
+def test_a_launcher_that_only_members_call_is_an_entry():
+    kernel = "__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }"
+    launch = "static void launch(float* x, int n) { k<<<1, 64>>>(x, n); }"
+    plugin = "struct Plugin { int n; void enqueue(void** x) { launch((float*)x[0], n); } };"
+    assert [c.name for c in drafted(f"{kernel} {launch} {plugin}")] == ["launch"]
+    run = "void run(float* x) { Plugin p{64}; void* all[] = {x}; p.enqueue(all); }"
+    assert [c.name for c in drafted(f"{kernel} {launch} {plugin} {run}")] == ["run"]
+
+
 @pytest.mark.parametrize(
     ("name", "loop", "category"),
     [

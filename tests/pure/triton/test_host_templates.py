@@ -124,3 +124,14 @@ def host_functions(text):
     assert not made.findings, made.findings
     found = made.files[0].text
     return found[found.index("\ndef ") + 1 :].rstrip()
+
+
+def test_parameters_of_a_class_that_are_left_out_have_their_defaults():
+    found = host_functions("""
+        template <typename T, typename To = double> struct Sum { using type = To; };
+        template <typename T> struct Sum<T, double> { using type = T; };
+        void f(float* y, const float* x, int n) {
+          using acc = typename Sum<float>::type;
+          scale<acc><<<(n + 63) / 64, 64, 64 * sizeof(acc)>>>(y, x, n);
+        }""")
+    assert "scale[(triton.cdiv(n, 64),)](" in found

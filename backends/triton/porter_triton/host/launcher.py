@@ -10,7 +10,17 @@ from porter.source.qualified import unqualified
 from porter.syntax.nodes import Braces, Call, Expression, Name, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
-from porter_triton.host import constants, expressions, followed, lasting, member_types, objects, records, statements
+from porter_triton.host import (
+    constants,
+    expressions,
+    followed,
+    lasting,
+    launch_configs,
+    member_types,
+    objects,
+    records,
+    statements,
+)
 from porter_triton.host.codes import MOMENT, NONE, Code, Kind, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.launches import extents
@@ -117,6 +127,7 @@ class Hosts:
         self, function: FunctionTree, template: Template, given: Given, name: str
     ) -> tuple[list[str], list[str], tuple[Name, ...]]:
         """Returns the parameters, the lines of the body, and the kernels that it may return."""
+        function = replace(function, body=launch_configs.spelled_out(function.body))
         cx = Context(self._unit, self._kernels, function, self._taken, self, python=name)
         lasting.bind_all(cx)
         for parameter, argument in zip(function.head.template, template, strict=False):

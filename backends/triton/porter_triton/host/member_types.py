@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
@@ -12,6 +13,7 @@ from porter.syntax.unit import StructTree
 from porter_triton.host import expressions, matching
 from porter_triton.host.c_types import Arithmetic, Pointer, Record, Type
 from porter_triton.host.scope import Context
+from porter_triton.kernels import template_argument
 from porter_triton.refusal import Refusal
 
 Bindings = tuple[tuple[str, TypeName | Expression], ...]
@@ -72,7 +74,9 @@ def definition(cx: Context, kind: TypeName) -> tuple[StructTree, Bindings] | Non
     None where the source has no such struct; raises `Refusal` where several fit.
     """
     structs = cx.unit.struct(kind.name)
+    primary = next((s for s in structs if not s.arguments), None)
     given = tuple(cx.type(a) if isinstance(a, TypeName) else a for a in kind.arguments)
+    given = (*given, *_left_out(primary, len(given)))
     fitting = [(s, bound) for s in structs if s.arguments and (bound := _match(cx, s, given)) is not None]
     if fitting:
         patterns = [(f, matching.Patterns(f[0].arguments, frozenset(p.name for p in f[0].template))) for f in fitting]
@@ -80,10 +84,15 @@ def definition(cx: Context, kind: TypeName) -> tuple[StructTree, Bindings] | Non
         if chosen is None:
             raise Refusal(cx.function.head.span.line, f"several specialisations of '{kind.name}' fit")
         return chosen
-    primary = next((s for s in structs if not s.arguments), None)
     if primary is None:
         return None
     return primary, tuple((p.name, a) for p, a in zip(primary.template, given, strict=False))
+
+
+def _left_out(primary: StructTree | None, given: int) -> tuple[TypeName | Expression, ...]:
+    """Returns the defaults of the template's parameters behind the first `given`."""
+    rest = primary.template[given:] if primary is not None else ()
+    return tuple(template_argument(p.default) for p in takewhile(lambda p: bool(p.default), rest))
 
 
 def _match(cx: Context, struct: StructTree, given: Sequence[TypeName | Expression]) -> Bindings | None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Binary, Call, Cast, Expression, Launch, Member, Name, SizeOf, Subscript, TypeName, Unary
-from porter_triton.host import constants, device_wide, expressions, launches, layouts, methods, pointers, times
+from porter_triton.host import (
+    constants,
+    device_wide,
+    expressions,
+    launch_configs,
+    launches,
+    layouts,
+    methods,
+    pointers,
+    times,
+)
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import MOMENT, Code, Kind, integer
 from porter_triton.host.scope import Addresses, Context
@@ -23,7 +33,7 @@ _OF_DEVICE = ("THCudaMalloc", "c10::cuda::CUDACachingAllocator::raw_alloc")
 _FILLS = ("cudaMemset", "cudaMemsetAsync", "memset", "std::memset")
 SYMBOL_COPIES = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
 _FROM_SYMBOLS = ("cudaMemcpyFromSymbol", "cudaMemcpyFromSymbolAsync")
-_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
+_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel", launch_configs.CALL)
 _ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
 _CALLS = (
     *_ALLOCATIONS,
@@ -271,7 +281,13 @@ def _ask(cx: Context, node: Call, name: str) -> None:
 
 
 def _launch(cx: Context, node: Call) -> None:
-    """Translates `cudaLaunchKernel((void*)kernel, grid, block, arguments, shared_bytes, stream)`."""
+    """Translates `cudaLaunchKernel((void*)kernel, grid, block, arguments, shared_bytes, stream)` and the like."""
+    if isinstance(node.callee, Name) and node.callee.name == launch_configs.CALL:
+        told = launch_configs.launch_of(node)
+        if told is None:
+            raise Refusal(node.line, "a launch whose kernel and extents are not given beside it")
+        launches.launch(cx, told)
+        return
     kernel, grid, block, passed, *rest = node.arguments
     while isinstance(kernel, Cast) or (isinstance(kernel, Unary) and kernel.operator == "&"):
         kernel = kernel.operand
