@@ -11,11 +11,15 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from porter.contract.analysis.body import Body, parsed, subscripts_end, walk
+from porter.contract.analysis.declared_types import instance
 from porter.contract.analysis.passing import passed_on
 from porter.contract.analysis.records import symbol
 from porter.contract.analysis.usage import Usage
 from porter.contract.model.syntax import Binary, Cast, Name, Node
-from porter.source.program import Function
+from porter.source.program import CType, Function
+from porter.source.qualified import unqualified
+from porter.syntax import nodes as tree
+from porter.syntax.walk import walk as syntax_walk
 
 _DEEPEST = 6  # names defined by names
 _OF_STEPS = frozenset(("/", "%", "/=", "%=", "+=", "-", "-="))  # before the step of a window or a loop
@@ -29,7 +33,65 @@ def is_row_stride(usage: Usage, function: Function, name: str) -> bool:
         if offsets.is_a_step():
             return False
         found = found or offsets.is_a_distance()
-    return found
+    return found or _is_of_methods(usage, function, name)
+
+
+def _is_of_methods(usage: Usage, function: Function, name: str) -> bool:
+    """Returns whether methods of the struct that the field `name` belongs to move its pointers on by multiples of it.
+
+    `float& at(int r, int c) { return data[r * stride + c]; }`
+    """
+    first, *path = name.split(".")
+    param = next((p for p in function.params if p.name == first), None)
+    if param is None or not path:
+        return False
+    kind, *within = usage.types.of(param, function), *path[:-1]
+    for part in within:
+        found = next((m for m in usage.types.members(kind, function.scope) or () if m.name == part), None)
+        if found is None or found.type.pointers:
+            return False
+        kind = usage.types.followed(CType(instance(found.type), instance(found.type)), function.scope)
+    members = usage.types.members(kind, function.scope) or ()
+    pointers = frozenset(m.name for m in members if m.type.pointers or m.extents)
+    nodes = [n for body in usage.types.methods(kind, function.scope, {}) for n in syntax_walk(body)]
+    if any(isinstance(n, tree.Binary) and n.operator in "/%-" and _member(n.right) == path[-1] for n in nodes):
+        return False
+    return any(path[-1] in _factors_of_terms(added) for n in nodes for added in _added_to(n, pointers))
+
+
+def _added_to(node: object, pointers: frozenset[str]) -> Iterator[tree.Expression]:
+    """Yields what `node` adds to one of `pointers`: a subscript, or the other operand of a sum."""
+    match node:
+        case tree.Subscript(base, index) if _member(base) in pointers:
+            yield index
+        case tree.Binary("+", left, right) if _member(left) in pointers:
+            yield right
+        case tree.Binary("+", left, right) if _member(right) in pointers:
+            yield left
+
+
+def _factors_of_terms(node: tree.Expression) -> frozenset[str]:
+    """Returns the members that are factors of products among the terms of a sum."""
+    match node:
+        case tree.Binary("+" | "-", left, right):
+            return _factors_of_terms(left) | _factors_of_terms(right)
+        case tree.Binary("*", left, right):
+            return frozenset((_member(left), _member(right)))
+        case tree.Cast(operand=inner):
+            return _factors_of_terms(inner)
+        case _:
+            return frozenset()
+
+
+def _member(node: tree.Expression) -> str:
+    """Returns the name of a member as its own methods write it; empty for anything else."""
+    match node:
+        case tree.Name(name) | tree.Member(tree.Name("this"), name):
+            return unqualified(name)
+        case tree.Cast(operand=inner):
+            return _member(inner)
+        case _:
+            return ""
 
 
 class _Offsets:

@@ -76,3 +76,23 @@ def test_the_distance_may_be_handed_on_in_a_struct(filled):
         }"""
     run = f"void run(float* y, const float* x, int rows, int n, long stride) {{ {filled} copy<<<rows, 64>>>(r); }}"
     assert value_of("stride", kernel + run) == "stride"
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("return data[r * stride + c];", "v_stride"),
+        ("return (data + this->stride * r)[c];", "v_stride"),
+        ("return data[(r * stride + c) * columns];", "2"),
+        ("return data[r / stride + c];", "2"),
+    ],
+)
+def test_the_distance_may_be_multiplied_by_a_method(body, value):
+    text = f"""
+        struct View {{ float* data; int columns; int stride;
+                       __device__ float& at(int r, int c) const {{ {body} }} }};
+        __global__ void twice(View v) {{
+            for (int c = threadIdx.x; c < v.columns; c += blockDim.x) v.at(blockIdx.x, c) *= 2;
+        }}
+        void run(View v, int rows) {{ twice<<<rows, 64>>>(v); }}"""
+    assert value_of("v.stride", text) == value
