@@ -79,7 +79,9 @@ class Kernels:
         named = self.overloads(name)
         found = [f for f in named if f.head.span.start == place] or named
         if not found:
-            raise Refusal(0, f"the source defines no kernel '{name}'")
+            raise Refusal(
+                0, f"the source defines no kernel '{name}': another file does, with which it has to be ported"
+            )
         plain = [f for f in found if not f.arguments]
         chosen = (plain or found)[0]
         if chosen.head.template and not template:  # an entry that is the specialisation itself

@@ -100,7 +100,10 @@ def _only_declared(cx: Context, callee: Name, arguments: tuple[Code, ...], line:
         raise Refusal(line, _unfit(cx, callee))
     missing = undefined.call(cx, callee, _all_passed(arguments), line)
     if missing is None:
-        raise Refusal(line, f"the function '{callee.name}' is not known")
+        raise Refusal(
+            line,
+            f"the function '{callee.name}' is not known: no header or file that is at hand defines it (--include-dir)",
+        )
     return _answer(cx, missing)
 
 

@@ -44,6 +44,11 @@ from porter_triton.host.pointers import cast, flat, part, pointed_kind
 from porter_triton.host.scope import Context, plain
 from porter_triton.refusal import Refusal
 
+_ADDRESS = (
+    "the address of a variable is handed to a function that is not at hand, or kept, and '&' has no counterpart in a "
+    "launcher: set the variable in this function, or call the kernels from Python"
+)
+
 
 def expression(cx: Context, node: Expression) -> Code:
     """Returns the Python for `node`; raises `Refusal` for what Python cannot say."""
@@ -154,6 +159,8 @@ def _unary(cx: Context, node: Unary) -> Code:
             return value
         case "*" if value.kind is Kind.POINTER:
             return Code(f"{flat(cx, value)}[0].item()", pointed_kind(cx, value), ctype=_pointed(value))
+    if node.operator == "&":
+        raise Refusal(node.line, _ADDRESS)
     raise Refusal(node.line, f"'{node.operator}' has no counterpart in a launcher")
 
 

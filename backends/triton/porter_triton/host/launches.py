@@ -95,7 +95,10 @@ def _meant(cx: Context, node: Launch, arguments: tuple[Code, ...]) -> FunctionTr
     if len(fitting) > 1:
         fitting = [f for f in fitting if _enabled(cx, f, node, arguments)]
     if not plain:
-        raise Refusal(node.line, f"the source defines no kernel '{node.kernel.name}'")
+        raise Refusal(
+            node.line,
+            f"the source defines no kernel '{node.kernel.name}': another file does, with which it has to be ported",
+        )
     if len({(f.head.body_text, len(f.parameters)) for f in fitting}) != 1:
         raise Refusal(node.line, f"several kernels are called '{node.kernel.name}'")
     return fitting[0]
