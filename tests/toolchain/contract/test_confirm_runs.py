@@ -10,27 +10,30 @@ import pytest
 from porter.contract.analysis.records import grouped
 from porter.contract.infer.draft import draft
 from porter.contract.model.confirmation import Confirmation
-from porter.contract.model.contract import Distribution, EntryKind, Role
+from porter.contract.model.contract import Contract, Distribution, EntryKind, Role
 from porter.contract.model.questions import unknown_extents
 from porter.contract.model.reader import loads
 from porter.contract.model.toml import dumps
 from porter.contract.probe.confirm import confirm
 from porter.dialect import CUDA
 from porter.evaluate.reference.doubt import unsound
-from porter.execution.job import BuildRequest, Callee, Executable
+from porter.execution.job import BuildRequest, Callee, Executable, Execute
 from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
 from porter.simt.run import run
 from porter.source.parse import parse
+from porter.source.program import Program
 from porter.source_text import Source
 
 pytestmark = pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
 
 
 @pytest.fixture
-def judge(build_cache):
-    def judged(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Confirmation, Reference]:
+def run_with(build_cache):
+    """`run_with(text)`: the only contract that is drafted of a source, and a function that runs its entry."""
+
+    def built(text: str) -> tuple[Contract, Program, Execute]:
         source = Source(Path("op.cu"), text)
         program = parse(source)
         (contract,) = draft(program)
@@ -41,7 +44,28 @@ def judge(build_cache):
         request = BuildRequest(source, (), CUDA, (Callee(contract.entry, parameters, parts),), 32)
         (executable,) = build(request, build_cache)
         assert isinstance(executable, Executable), executable
-        execute = partial(run, executable)
+        return contract, program, partial(run, executable)
+
+    return built
+
+
+@pytest.fixture
+def confirmed(run_with):
+    """`confirmed(text)`: the drafted contract of a source, completed by running it."""
+
+    def complete(text: str) -> Confirmation:
+        contract, _, execute = run_with(text)
+        return confirm(contract, execute, None)
+
+    return complete
+
+
+@pytest.fixture
+def judge(run_with):
+    """`judge(text, sizes)`: the completed contract, and the original judged by it, which takes as long again."""
+
+    def judged(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Confirmation, Reference]:
+        contract, program, execute = run_with(text)
         confirmation = confirm(contract, execute, sizes)
         return confirmation, examine(confirmation.contract, program, execute, budget_s=math.inf)
 
@@ -433,8 +457,8 @@ WHOLE_VECTORS = AT_LEAST.replace("n / 4", "(n + 3) / 4").replace(
 
 
 @pytest.mark.parametrize(("text", "condition"), [(AT_LEAST, "n >= 4"), (WHOLE_VECTORS, "n % 4 == 0")])
-def test_a_least_size_is_no_multiple(judge, text, condition):
-    confirmation, _ = judge(text)
+def test_a_least_size_is_no_multiple(confirmed, text, condition):
+    confirmation = confirmed(text)
     assert confirmation.inferred == (condition,)
     rests = {w.sizes["n"] % 4 for w in confirmation.contract.workloads}
     assert (rests == {0}) == (condition == "n % 4 == 0")
@@ -469,16 +493,16 @@ __global__ void doubled(const float* x, float* y, int rows_, int n) {
 }"""
 
 
-def test_a_grid_that_nothing_bounds_covers_what_is_written(judge):
-    confirmation, _ = judge(WARPS)
+def test_a_grid_that_nothing_bounds_covers_what_is_written(confirmed):
+    confirmation = confirmed(WARPS)
     contract = confirmation.contract
     assert contract.entry.launch.grid == ("rows_", "1", "1")
     assert contract.symbols == ("rows_", "n")
 
 
-def test_a_grid_whose_blocks_stride_stays_smaller_than_what_is_written(judge):
+def test_a_grid_whose_blocks_stride_stays_smaller_than_what_is_written(confirmed):
     """The second turn of the loop would never run."""
-    confirmation, _ = judge(WARPS.replace("if (row < rows_)", "for (; row < rows_; row += gridDim.x * warps)"))
+    confirmation = confirmed(WARPS.replace("if (row < rows_)", "for (; row < rows_; row += gridDim.x * warps)"))
     assert confirmation.contract.entry.launch.grid == ("rows", "1", "1")
 
 
@@ -492,8 +516,8 @@ __global__ void flipped(const float* in, float* out, int M, int N) {
 """
 
 
-def test_a_parameter_hides_a_macro_that_is_defined_later(judge):
-    confirmation, _ = judge(HIDDEN)
+def test_a_parameter_hides_a_macro_that_is_defined_later(confirmed):
+    confirmation = confirmed(HIDDEN)
     assert confirmation.contract.entry.launch.grid == ("cdiv(N, 16)", "cdiv(M, 16)", "1")
 
 
@@ -553,8 +577,8 @@ void scatter_points(int b, int n, int m, const float* grad, const int* idx, floa
     assert reference.because == ""
 
 
-def test_an_array_of_structs_has_no_part_of_one(judge):
-    confirmation, _ = judge("""
+def test_an_array_of_structs_has_no_part_of_one(confirmed):
+    confirmation = confirmed("""
 struct Particle { float x, y, z, mass; };
 __global__ void moved(Particle* p, const Particle* by, float dt, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -569,8 +593,8 @@ void move(Particle* p, const Particle* by, float dt, int n) { moved<<<(n + 127) 
 
 
 @pytest.mark.parametrize(("asked", "has_workload"), [("isnan(v)", True), ("v > 1e30f", False)])
-def test_what_is_written_for_no_numbers_alone_is_as_long_as_they_are_many(judge, asked, has_workload):
-    confirmation, _ = judge(f"""
+def test_what_is_written_for_no_numbers_alone_is_as_long_as_they_are_many(confirmed, asked, has_workload):
+    confirmation = confirmed(f"""
 __global__ void cleared(float* depth, const float* normals, int n) {{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {{
@@ -689,8 +713,8 @@ void mixed(const float* x, float* y, int pixels, int channels) {
     assert reference.because == ""
 
 
-def test_no_size_is_held_to_an_array_of_one_or_two_elements(judge):
-    confirmation, _ = judge("""
+def test_no_size_is_held_to_an_array_of_one_or_two_elements(confirmed):
+    confirmation = confirmed("""
 __global__ void nearest(const float* x, float* y, int pixels, int k) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= pixels) return;
@@ -703,14 +727,15 @@ void found(const float* x, float* y, int pixels, int k) { nearest<<<(pixels + 25
 
 
 def test_rows_that_a_count_fills_are_more_than_the_one_that_small_counts_reach(judge):
-    """Each thread reads all of its own row, so that a count below a row's width touches one whole row."""
+    """The first thread of a row reads all of it, so that a count below a row's width touches one whole row."""
     confirmation, reference = judge("""
 __global__ void pull(const float* x, float* y, int count, int width) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    float sum = 0;
-    for (int j = 0; j < width; ++j) sum += x[i / width * width + j];
-    y[i] = sum - x[i];
+    float sum = x[i];
+    if (i % width == 0)
+        for (int j = 1; j < width; ++j) sum += x[i + j];
+    y[i] = sum;
 }
 void pulled(const float* x, float* y, int count, int width) {
     pull<<<(count + 255) / 256, 256>>>(x, y, count, width);
