@@ -87,7 +87,7 @@ def _launchers(usage: Usage, within: frozenset[Function] | None = None) -> tuple
     tops = [f for f in others if f.name not in called]
     of_members = {n for f in members for n in usage.body(f).names}
     behind = {g for f in tops if f.name not in of_members for g in usage.called_hosts(f) if g is not f}
-    return tuple(f for f in tops if f not in behind)
+    return tuple(f for f in tops if f.name not in of_members or f not in behind)
 
 
 def _callable(usage: Usage, function: Function) -> tuple[Function, ...]:
