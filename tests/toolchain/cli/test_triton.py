@@ -81,7 +81,7 @@ def test_a_pointer_that_may_be_null_is_none_in_one_workload(porter, write):
         "    y[i] = add ? x[i] + rest[i] : fmaxf(x[i], 0.f);\n"
         "}\n"
         "void relu(const float* x, const float* rest, float* y, int n) {\n"
-        "    act<<<(n + 63) / 64, 64>>>(x, rest, y, n, rest != nullptr);\n"
+        "    act<<<(n + 1023) / 1024, 1024>>>(x, rest, y, n, rest != nullptr);\n"
         "}\n",
     )
     done = porter("migrate", source, "--target", "triton", "--json")

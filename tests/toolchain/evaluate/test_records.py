@@ -33,9 +33,11 @@ __global__ void stepped(float* y, const float* x, Steps s, int n) {
     for (int k = 0; k < 2; ++k) total += s.by[k] * (k + 1);
     if (i < n) y[i] = x[i] * s.scale[0][1] + total;
 }
-void windowed(const Params& p, cudaStream_t stream) { part<<<(p.n + 255) / 256, 256, 0, stream>>>(p); }
-void ranged(float* y, const float* x, const float2& range, int n) { between<<<(n + 63) / 64, 64>>>(y, x, range, n); }
-void step(float* y, const float* x, const Steps& s, int n) { stepped<<<(n + 63) / 64, 64>>>(y, x, s, n); }
+void windowed(const Params& p, cudaStream_t stream) { part<<<(p.n + 1023) / 1024, 1024, 0, stream>>>(p); }
+void ranged(float* y, const float* x, const float2& range, int n) {
+    between<<<(n + 1023) / 1024, 1024>>>(y, x, range, n);
+}
+void step(float* y, const float* x, const Steps& s, int n) { stepped<<<(n + 1023) / 1024, 1024>>>(y, x, s, n); }
 """
 
 
@@ -81,7 +83,7 @@ __global__ void bump(View v, const float* x) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < v.n) v.add(i, x[i]);
 }
-void run(View v, const float* x) { bump<<<(v.n + 127) / 128, 128>>>(v, x); }
+void run(View v, const float* x) { bump<<<(v.n + 1023) / 1024, 1024>>>(v, x); }
 """)
     (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target, follow=Follow.FORMULA), silent)
     (entry,) = migration.entries
@@ -113,7 +115,7 @@ void run(const dim3& grid, dim3 threads, float* y, const float* x, const float& 
 CLASS = """
 struct Shaped { int rows, cols; int numel() const { return rows * cols; } };
 struct Tensor : Shaped {
-    static constexpr int kThreads = 64;
+    static constexpr int kThreads = 1024;
     float* data;
     int strides[2];
     bool turned;

@@ -39,7 +39,7 @@ def searched(tmp_path_factory):
         "--size",
         "n=4099",
         "--rounds",
-        2,
+        1,
         "--seed",
         7,
     ]

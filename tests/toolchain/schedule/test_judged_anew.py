@@ -14,7 +14,7 @@ __global__ void scaled(const float* x, float* y, int rows, int cols) {
   if (c < cols) y[r * cols + c] = x[r * cols + c] * (2 + cols / 6000);
 }
 void run(const float* x, float* y, int rows, int cols) {
-  scaled<<<dim3((cols + 127) / 128, rows), 128>>>(x, y, rows, cols);
+  scaled<<<dim3((cols + 1023) / 1024, rows), 1024>>>(x, y, rows, cols);
 }
 """
 
@@ -42,7 +42,7 @@ __global__ void bound(const float* x, float* a, float* b, float* c, float* d, in
   d[i] = v > 1.f ? 1.f : v;
 }
 void run(const float* x, float* a, float* b, float* c, float* d, int n) {
-  bound<<<(n + 127) / 128, 128>>>(x, a, b, c, d, n);
+  bound<<<(n + 1023) / 1024, 1024>>>(x, a, b, c, d, n);
 }
 """
 
