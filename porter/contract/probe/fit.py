@@ -316,22 +316,40 @@ def _rows(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterato
         for unit in _subsets([s for s in whole if s != lead], range(len(others) - 1)):
             free = [s for s in others if s not in unit]
             for rows in _subsets(free, range(1, len(free))):
-                single = _Rows(rows, lead, unit)
-                for found in dict.fromkeys((single, replace(single, planes=single.most_planes(seen, probes)))):
+                for found in _reaching(rows, lead, unit, seen[0], probes[0]):
                     widths = found.widths(seen, probes)
                     yield from _wide(found, widths, [s for s in free if s not in rows], probes) if widths else ()
+
+
+def _reaching(
+    rows: tuple[str, ...], lead: str, unit: tuple[str, ...], seen: int, sizes: Mapping[str, int]
+) -> Iterator[_Rows]:
+    """Yields one plane of rows, and as many as were seen if rows do not overlap, where they fit the first probe.
+
+    Most do not, and ten sizes make thousands of them.
+    """
+    width = prod(sizes[s] for s in unit)
+    count, distance = prod(sizes[s] for s in rows), sizes[lead] * width
+    most = -(-seen // (count * distance))
+    for planes in (1, most) if 1 < most <= _MOST_TIMES else (1,):
+        last = seen - (planes * count - 1) * distance
+        if last > 0 and last % width == 0:
+            yield _Rows(rows, lead, unit, planes)
 
 
 def _wide(
     rows: _Rows, widths: Sequence[int], free: Sequence[str], probes: Sequence[Mapping[str, int]]
 ) -> Iterator[Fit]:
     """Yields rows of which the last one has these widths: one or two of the `free` symbols, or some of one."""
+    first, sizes = widths[0], probes[0]
     for summed in _subsets(free, range(1, 3)):
-        less = {sum(p[s] for s in summed) - w for w, p in zip(widths, probes, strict=True)}
-        if len(less) == 1 and 0 <= min(less) <= _MOST_LESS:
-            yield rows.fit(" + ".join(summed), min(less))
+        less = sum(sizes[s] for s in summed) - first
+        if 0 <= less <= _MOST_LESS and all(
+            sum(p[s] for s in summed) - w == less for w, p in zip(widths, probes, strict=True)
+        ):
+            yield rows.fit(" + ".join(summed), less)
     for symbol in free:
-        times, rest = divmod(widths[0], probes[0][symbol])
+        times, rest = divmod(first, sizes[symbol])
         if not rest and 1 < times <= _MOST_OF_VECTOR and _are(widths, times, symbol, probes):
             yield rows.fit(_times(times, symbol))
 
@@ -381,12 +399,6 @@ class _Rows:
     lead: str
     unit: tuple[str, ...]
     planes: int = 1
-
-    def most_planes(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> int:
-        """Returns how many planes were seen, if rows do not overlap; 1 where they would be more than a few."""
-        factors = (*self.rows, self.lead, *self.unit)
-        planes = -(-seen[0] // prod(probes[0][s] for s in factors))
-        return planes if planes <= _MOST_TIMES else 1
 
     def widths(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[int]:
         """Returns the rest for the last row, in units; empty where that is not a whole number of them."""

@@ -193,7 +193,8 @@ class _Search:
         self.conditions = {s: [(c, used) for c, used in conditions if s in used] for s in contract.symbols}
         self.shapes = {s: [(e, used) for e, used in shapes if s in used] for s in contract.symbols}
         whole = (product_of_names(" * ".join(tensor.shape)) for tensor in contract.tensors if tensor.shape)
-        self.products = tuple(filter(None, whole))
+        products = tuple(filter(None, whole))
+        self.products = {s: [names for names in products if s in names] for s in contract.symbols}
         launch = contract.entry.launch
         self.launch = (*launch.grid, *launch.block) if launch is not None else ()
         self.launch_names = frozenset[str]().union(*map(names_in, self.launch))
@@ -215,7 +216,7 @@ class _Search:
     def possible(self, symbol: str, sizes: Mapping[str, int]) -> bool:
         """Returns whether nothing known about `symbol` is broken by `sizes`."""
         known = sizes.keys()
-        if not all(_may_fit(names, sizes) for names in self.products if symbol in names):
+        if not all(_may_fit(names, sizes) for names in self.products[symbol]):
             return False
         try:
             return (
