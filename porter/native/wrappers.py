@@ -77,7 +77,8 @@ def _passed(callee: Callee) -> Iterator[str]:
         fields = callee.fields[index] if callee.fields else ()
         if fields:
             given = " ".join(f"made.{f} = porter_as<decltype(made.{f})>(a[{at + i}]);" for i, f in enumerate(fields))
-            yield f"[&] {{ {parameter.base} made{{}}; {given} return made; }}()"
+            made = f"[&] {{ {parameter.base} made{{}}; {given} return made; }}()"
+            yield f"porter_named({made})" if parameter.reference and not parameter.const else made
         else:
             yield f"porter_as<{_plain(parameter.text)}>(a[{at}])"
         at += len(fields) or 1
