@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, count
 
 from porter.backend import Port, PortedFile
 from porter.contract.analysis.overloads import meant
-from porter.contract.analysis.usage import Usage
+from porter.contract.analysis.usage import usage_of
 from porter.contract.infer.draft import draft, draft_each
 from porter.contract.infer.entries import reach
 from porter.contract.model.contract import Contract, Entry, EntryKind
@@ -68,7 +69,13 @@ class Lowered:
 
 def port(program: Program, headers: tuple[Source, ...]) -> Port:
     """Returns `program` as one Python module."""
-    return lowered(program, headers).port
+    return lowered_once(program, headers).port
+
+
+@lru_cache(maxsize=2)
+def lowered_once(program: Program, headers: tuple[Source, ...]) -> Lowered:
+    """Returns what porter makes of an original: its port is written, and then asked for with every candidate of it."""
+    return lowered(program, headers)
 
 
 def lowered(program: Program, headers: tuple[Source, ...], besides: tuple[Contract, ...] = ()) -> Lowered:
@@ -106,7 +113,7 @@ class _Porter:
     def __init__(self, program: Program, headers: tuple[Source, ...]) -> None:
         self.findings: dict[Finding, None] = {}
         self._program = program
-        self._usage = Usage(program, headers)
+        self._usage = usage_of(program, headers)
         self._unit = read_unit(program, headers, program.defines)
         self._kernels = Kernels(self._unit)
         self._hosts = Hosts(program, self._unit, self._kernels)

@@ -27,7 +27,7 @@ from porter_triton.calls import Calls
 from porter_triton.compile import refused
 from porter_triton.naming import function_of
 from porter_triton.planned_calls import Function
-from porter_triton.port import Lowered, lowered
+from porter_triton.port import Lowered, lowered, lowered_once
 from porter_triton.processes import PlanningProcess, ReplayProcess, fork_servers_starting
 from porter_triton.targets import targets
 from porter_triton.whole_numbers import whole_numbers
@@ -165,7 +165,7 @@ class InterpretedPort:
     @cached_property
     def _lowered(self) -> Lowered:
         """Returns what porter makes of the original: a module that a user edited has the same names."""
-        return _lowered_once(*self._source)
+        return lowered_once(*self._source)
 
     @cached_property
     def _is_untouched(self) -> bool:
@@ -246,19 +246,6 @@ class InterpretedPort:
             if text.startswith("def "):
                 break
         return ""
-
-
-_latest: list[tuple[Program, tuple[Source, ...], Lowered]] = []  # one original has many candidates
-
-
-def _lowered_once(program: Program, headers: tuple[Source, ...]) -> Lowered:
-    """Returns what porter makes of an original, which is asked for every candidate of it."""
-    for known, beside, made in _latest:
-        if known is program and beside == headers:
-            return made
-    made = lowered(program, headers)
-    _latest[:] = [(program, headers, made)]
-    return made
 
 
 def devices_of(target: Target) -> tuple[Target, ...]:
