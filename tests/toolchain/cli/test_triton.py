@@ -12,7 +12,7 @@ SIZES = ("--size", "rows=5", "--size", "columns=300")  # drafted ones take three
 
 def test_a_source_becomes_a_module_that_was_executed_and_compiled(porter, tmp_path):
     shutil.copy(EXAMPLE, tmp_path)
-    done = porter("migrate", "rmsnorm.cu", "--target", "triton", "--json")
+    done = porter("migrate", "rmsnorm.cu", "--target", "triton", *SIZES[2:], "--json")
     assert (done.code, done.stderr) == (0, ""), done.stdout
     document = done.document
     assert (document["outcome"], document["fidelity"], document["warp_sizes"]) == ("verified", "emulated", [])
