@@ -27,7 +27,7 @@ void scale(const float* x, float* y, int by, int n) {
 """
 HEADER = """\
 #pragma once
-#define WIDTH 64
+#define WIDTH 1024
 namespace lib { dim3 blocks_of(int n); int twice(int n); }
 void check(cudaError_t status);
 """
