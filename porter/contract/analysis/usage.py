@@ -98,9 +98,14 @@ class Usage:
             kernel = self.callee(name, len(arguments))
             if kernel is None or kernel.space != "global":
                 continue
-            given = {p.name: viewed(a) for p, a in zip(kernel.params, arguments, strict=False) if a is not None}
+            handed = zip(kernel.params, arguments, strict=False)
+            given = {p.name: viewed(a) for p, a in handed if a is not None and not self._is_changed(p, kernel)}
             stated = (clause for condition in self.body(kernel).asserted for clause in clauses(condition))
             yield from (substitute(clause, given, 1) for clause in stated if free_names(clause) <= given.keys())
+
+    def _is_changed(self, param: Param, kernel: Function) -> bool:
+        """Returns whether `kernel` sets a number that it is handed."""
+        return not is_buffer(param.type) and sets(self.body(kernel), param.name)
 
     @cached_property
     def _macros(self) -> Mapping[tuple[str, int], Macro]:

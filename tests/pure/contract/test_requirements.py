@@ -146,6 +146,7 @@ def test_what_a_kernel_asserts_of_what_it_is_handed_is_a_condition_of_its_launch
     assert contract.workloads
 
 
-def test_what_a_kernel_asserts_of_a_thread_is_no_condition():
-    (contract,) = drafted(ASSERTED.format(condition="w < flow.size(2)"))
+@pytest.mark.parametrize("condition", ["w < flow.size(2)", "(wide -= 4) < 8 && wide % 4 == 0"])
+def test_what_a_kernel_asserts_of_a_thread_or_of_what_it_sets_is_no_condition(condition):
+    (contract,) = drafted(ASSERTED.format(condition=condition))
     assert contract.conditions == ()
