@@ -7,7 +7,7 @@ the tensor IR, such as the old value of an atomic update, has no value, nor has 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -20,7 +20,9 @@ from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.ir.tensor.values import Value, numeric
 from porter.ir.tensor.verify import POINTWISE
+from porter.lift.fitted import EvaluatedProbe
 from porter.lift.nodes import Graph, Nodes, NotLiftedError
+from porter.lift.probes import Probe
 
 _Numbers = NDArray[np.float64]
 _Shapes = Mapping[str, tuple[int, ...]]
@@ -103,3 +105,25 @@ def _levels(graph: Graph) -> dict[_Level, list[int]]:
         tensor = str(key[2]) if key[0] in ("read", "gather") else ""
         groups.setdefault((depths[node], str(key[0]), tensor), []).append(node)
     return groups
+
+
+def holds(program: TensorProgram, probe: Probe, seen: EvaluatedProbe) -> bool:
+    """Returns whether `program` gives at the sizes of `probe` what was seen of a call there."""
+    given = {one.name: torch.tensor(one.elements, dtype=torch.float64).reshape(one.shape) for one in seen.inputs}
+    shapes = {one.name: one.shape for one in seen.outputs}
+    if set(shapes) != {output.name for output in program.outputs}:
+        return False
+    outputs = (
+        replace(o, dtype=DType.FLOAT64) if o.dtype.is_float else o for o in program.outputs
+    )  # nothing is rounded
+    program = replace(program, outputs=tuple(outputs))
+    try:
+        told = interpret(program, {tensor.name: given[tensor.name] for tensor in program.inputs}, probe.values, shapes)
+    except (IndexError, ZeroDivisionError, ValueError):
+        return False
+    return all(
+        np.allclose(
+            told[one.name].ravel().double().numpy(), one.elements, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True
+        )
+        for one in seen.outputs
+    )

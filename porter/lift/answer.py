@@ -8,11 +8,11 @@ from random import Random
 
 from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Expression
-from porter.launch_plan.wire import decode, encode
+from porter.launch_plan.wire import encode
 from porter.lift.affine import Points
 from porter.lift.agreement import Trial, check, trials
 from porter.lift.fit import Fitter
-from porter.lift.fitted import RESULT, FittedOutput, FittedProbe, FittedProbes, RefusedProbe
+from porter.lift.fitted import RESULT, EvaluatedProbe, FittedOutput, FittedProbe, FittedProbes, RefusedProbe, Values
 from porter.lift.nodes import Graph, Node, Nodes, NotLiftedError
 from porter.lift.normal import Normaliser
 
@@ -38,23 +38,6 @@ class Executed:
     arguments_after: Mapping[str, SymbolicTensor]
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """The elements of a tensor, row by row."""
-
-    name: str
-    shape: tuple[int, ...]
-    elements: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatedProbe:
-    """The answer of a call for some inputs."""
-
-    inputs: tuple[Values, ...]
-    outputs: tuple[Values, ...]
-
-
 def evaluated(executed: Executed) -> bytes:
     """Returns the values of a call for random inputs, ready to send: no expression is looked for."""
     trial = trials(executed.graph, executed.inputs)[0]
@@ -66,19 +49,9 @@ def evaluated(executed: Executed) -> bytes:
     return encode(EvaluatedProbe(tuple(inputs), tuple(outputs))).encode()
 
 
-def read_evaluated(answer: bytes) -> EvaluatedProbe:
-    """Returns what `evaluated` wrote. Raises `WireError` for anything else."""
-    return decode(EvaluatedProbe, answer)
-
-
 def lifted(executed: Sequence[Executed]) -> bytes:
     """Returns the outputs of each call as expressions, on the wire."""
     return encode(FittedProbes(tuple(map(_fitted, executed)))).encode()
-
-
-def read(answer: bytes) -> FittedProbes:
-    """Returns what `lifted` wrote. Raises `WireError` for anything else."""
-    return decode(FittedProbes, answer)
 
 
 def _fitted(executed: Executed) -> FittedProbe | RefusedProbe:

@@ -6,16 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-import numpy as np
-import torch
-
 from porter.contract.model.contract import Contract
-from porter.contract.model.dtype import DType
 from porter.contract.model.expressions import evaluate
 from porter.contract.model.validate import satisfies
-from porter.ir.tensor.interpret import interpret
-from porter.ir.tensor.program import TensorProgram
-from porter.lift.answer import EvaluatedProbe
 from porter.lift.probes import Probe
 
 _LARGEST = 1100  # a step of a block of 1,024 threads is crossed
@@ -33,7 +26,6 @@ class Geometry:
     threads: int
 
 
-_TOLERANCE = 1e-6  # relative: sums are added up in another order
 Look = Callable[[Probe], Geometry | None]  # None for sizes that the operator does not take
 
 
@@ -50,28 +42,6 @@ def crossing(contract: Contract, probes: Sequence[Probe], look: Look) -> dict[st
         if probe is not None:
             found[name] = probe
     return found
-
-
-def holds(program: TensorProgram, probe: Probe, seen: EvaluatedProbe) -> bool:
-    """Returns whether `program` gives at the sizes of `probe` what was seen of a call there."""
-    given = {one.name: torch.tensor(one.elements, dtype=torch.float64).reshape(one.shape) for one in seen.inputs}
-    shapes = {one.name: one.shape for one in seen.outputs}
-    if set(shapes) != {output.name for output in program.outputs}:
-        return False
-    outputs = (
-        replace(o, dtype=DType.FLOAT64) if o.dtype.is_float else o for o in program.outputs
-    )  # nothing is rounded
-    program = replace(program, outputs=tuple(outputs))
-    try:
-        told = interpret(program, {tensor.name: given[tensor.name] for tensor in program.inputs}, probe.values, shapes)
-    except (IndexError, ZeroDivisionError, ValueError):
-        return False
-    return all(
-        np.allclose(
-            told[one.name].ravel().double().numpy(), one.elements, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True
-        )
-        for one in seen.outputs
-    )
 
 
 def _crossing(contract: Contract, base: Probe, name: str, look: Look) -> Probe | None:

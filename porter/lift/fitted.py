@@ -1,4 +1,4 @@
-"""Holds the expressions found for the outputs of a call. Nothing here needs PyTorch, whose import takes seconds."""
+"""Holds what an execution on symbols answers, and reads it. Nothing here needs PyTorch, whose import takes seconds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Expression
+from porter.launch_plan.wire import decode
 
 RESULT = "out"  # the name of the only result; of several they are numbered
 
@@ -40,3 +41,30 @@ class FittedProbes:
     """All probes, in the order in which they were asked."""
 
     probes: tuple[FittedProbe | RefusedProbe, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The elements of a tensor, row by row."""
+
+    name: str
+    shape: tuple[int, ...]
+    elements: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedProbe:
+    """The answer of a call for some inputs."""
+
+    inputs: tuple[Values, ...]
+    outputs: tuple[Values, ...]
+
+
+def read_evaluated(answer: bytes) -> EvaluatedProbe:
+    """Returns what `answer.evaluated` wrote. Raises `WireError` for anything else."""
+    return decode(EvaluatedProbe, answer)
+
+
+def read(answer: bytes) -> FittedProbes:
+    """Returns what `answer.lifted` wrote. Raises `WireError` for anything else."""
+    return decode(FittedProbes, answer)

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.execution.job import Limits
-from porter.lift.answer import EvaluatedProbe, read, read_evaluated
-from porter.lift.fitted import FittedProbes
+from porter.lift.fitted import EvaluatedProbe, FittedProbes, read, read_evaluated
 from porter.lift.nodes import NoTensorProgramError, NotLiftedError
 from porter.symbolic.request import SymbolicRequest
 from porter.worker.child import Child, Death

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from porter.backend import Port
 from porter.contract.model.contract import Argument, Contract, Entry
@@ -14,7 +15,6 @@ from porter.contract.workload.materialise import retyped
 from porter.errors import PorterError
 from porter.evaluate.formula.following import NOT_LIFTED
 from porter.evaluate.formula.lifting import Subject, lifted
-from porter.evaluate.formula.tensor_run import Case, TensorRun
 from porter.evaluate.judge.entries import Entries
 from porter.evaluate.judge.fallback import PARTS_STAND
 from porter.evaluate.judge.judge import Candidate
@@ -34,6 +34,9 @@ from porter.simt.planned_run import PlannedExecutable
 from porter.source_text import Source
 from porter.syntax.read import read_unit
 from porter.warp.explicit import with_warp_barriers
+
+if TYPE_CHECKING:
+    from porter.evaluate.formula.tensor_run import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +117,17 @@ class Lifts(SourcePort):
             except NotLiftedError as error:
                 where = "".join(f"at {name} = {value}: " for name, value in choices.items())
                 return NotVerified(f"{NOT_LIFTED}{where}{error}")
+        from porter.evaluate.formula.tensor_run import TensorRun  # noqa: PLC0415 - which takes PyTorch
+
         self.programs[_call(contract)] = tuple(case.program for case in cases)
         return (Candidate(None, TensorRun(tuple(cases))),)
 
     def _cases(self, subject: Subject, contract: Contract) -> Iterator[Case]:
         """Yields what is lifted at the types of `contract`, and where it can be at those of another precision."""
-        yield Case(lifted(subject, contract), contract)
+        program = lifted(subject, contract)
+        from porter.evaluate.formula.tensor_run import Case  # noqa: PLC0415 - which takes PyTorch
+
+        yield Case(program, contract)
         for typed in of_other_precision(contract):
             with suppress(NotLiftedError):
                 yield Case(lifted(subject, typed), typed)

@@ -19,8 +19,7 @@ from porter.ir.tensor.program import TensorProgram
 from porter.ir.tensor.verify import MalformedError, verify
 from porter.launch_plan.steps import Launch
 from porter.launch_plan.wire import WireError
-from porter.lift.assemble import assembled
-from porter.lift.crossing import Geometry, crossing, holds
+from porter.lift.crossing import Geometry, crossing
 from porter.lift.nodes import NoTensorProgramError, NotLiftedError
 from porter.lift.probes import PLAIN, Probe, Style, chosen, parameters
 from porter.lift.views import views
@@ -178,6 +177,8 @@ def _beyond_a_block(
     followed there is left to the comparison with the source. Raises `NotLiftedError` where one formula holds for a
     block and another one for more.
     """
+    from porter.lift.agreement import holds  # noqa: PLC0415 - which takes PyTorch, as `assembled` does
+
     for name, probe in _crossed(planned, probes).items():
         try:
             seen = process.evaluated(planned.request((probe,)))
@@ -205,7 +206,10 @@ def _lifted(planned: _Planned, process: SymbolicProcess) -> tuple[TensorProgram,
             f"{error}; the others were refused: {planned.refused}" if planned.refused else str(error)
         ) from None
     try:
-        program = assembled(attempt.view, probes, process.fitted(planned.request(probes)))
+        fitted = process.fitted(planned.request(probes))
+        from porter.lift.assemble import assembled  # noqa: PLC0415 - PyTorch takes seconds: most sources end before it
+
+        program = assembled(attempt.view, probes, fitted)
         verify(program)
     except (MalformedError, WireError) as error:
         raise NotLiftedError(f"the fitted formula is not a program: {error}") from error

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from porter.backend import Port, Target
 from porter.contract.infer.scalars import is_number
@@ -17,6 +16,7 @@ from porter.contract.model.syntax import ExpressionError
 from porter.contract.workload.materialise import retyped
 from porter.diagnostics.findings import Finding, Severity
 from porter.evaluate.formula.following import NOT_LIFTED, Compared, compared
+from porter.evaluate.formula.lift import Lifted, lift
 from porter.evaluate.model.migration import MigrateOptions, Progress
 from porter.evaluate.model.outcome import Equal
 from porter.ir.tensor.program import TensorProgram
@@ -29,9 +29,6 @@ from porter.schedule.polynomial import NotSchedulableError
 from porter.schedule.schedule import Algorithm, Schedule
 from porter.schedule.space import all_schedules, extent, schedules
 from porter.source_text import Source
-
-if TYPE_CHECKING:
-    from porter.evaluate.formula.lift import Lifted
 
 _ASSUMES = "PORT5003"
 # Several programs a row pay where rows are long and few; where no size is known any may come.
@@ -145,8 +142,6 @@ class Formula:
 
 def formula_of(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> Formula:
     """Returns what `source` computes. Raises `NotSchedulableError`, which says what could not be lifted."""
-    from porter.evaluate.formula.lift import lift  # noqa: PLC0415 - which takes PyTorch, 1.5 s of every command otherwise
-
     progress(f"lifting {source.path.name}")
     found = lift(source, replace(options, target=""), progress, all_or_none=True)
     if not found:

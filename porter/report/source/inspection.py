@@ -17,6 +17,7 @@ from porter.contract.model.reader import load_contracts
 from porter.contract.model.toml import dumps
 from porter.diagnostics.findings import Finding
 from porter.errors import UsageError
+from porter.evaluate.formula.lift import lift
 from porter.evaluate.model.migration import MigrateOptions, Progress
 from porter.ir.simt.builder.instances import BuiltKernel, built_kernels
 from porter.measure.deadline import Deadline
@@ -87,8 +88,6 @@ class Inspection:
     @cached_property
     def lifted(self) -> tuple[Lifted, ...]:
         """Its entries as tensor programs, each compared with the source."""
-        from porter.evaluate.formula.lift import lift  # noqa: PLC0415 - which takes PyTorch
-
         options = MigrateOptions(
             "",
             self.cache,

@@ -15,9 +15,9 @@ from porter.ir.tensor.expressions import Combine, Number, Read, Reduce
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.verify import verify
 from porter.launch_plan.wire import WireError
-from porter.lift.answer import Executed, SymbolicTensor, lifted, read
+from porter.lift.answer import Executed, SymbolicTensor, lifted
 from porter.lift.assemble import assembled
-from porter.lift.fitted import FittedProbe, FittedProbes, RefusedProbe
+from porter.lift.fitted import FittedProbe, FittedProbes, RefusedProbe, read
 from porter.lift.nodes import Assumption, Graph, NotLiftedError, exact
 from porter.lift.probes import chosen
 from tests.pure.lift.symbolic_floats import Symbol, Tensor, constant, exp, lowest, maximum, select, sqrt

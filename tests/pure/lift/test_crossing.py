@@ -6,8 +6,9 @@ import pytest
 
 from porter.contract.model.contract import Contract, Entry, EntryKind, Role, TensorArg
 from porter.contract.model.dtype import DType
-from porter.lift.answer import EvaluatedProbe, Values
-from porter.lift.crossing import Geometry, crossing, holds
+from porter.lift.agreement import holds
+from porter.lift.crossing import Geometry, crossing
+from porter.lift.fitted import EvaluatedProbe, Values
 from porter.lift.probes import Probe
 from tests.pure.ir.tensor_programs import number, op, output, program, read, size
 
