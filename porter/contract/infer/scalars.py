@@ -46,6 +46,7 @@ _OF_DEVICE = r"SetDevice\((?:\(int\))?{0}\)"
 # As how far a number is shifted an integer numbers a bit; another one than the lowest tells `1 << bit` from `bit`.
 _SHIFT = r"(?<![<>])(?:<<|>>)(?![<>])\(*(?:\d+-)?{0}\b"  # no part of a launch
 _BIT = "2"
+_CAST = r"(?:static_cast<[^<>]*>)?\([^()]*\)(?:\w|\.)*"  # with what is cast; brackets that only group go with it
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
 # What floats of unknown meaning are, in the order of the parameters: bounds that are equal leave nothing between them,
@@ -122,15 +123,22 @@ def _carried(usage: Usage, function: Function, type_: CType) -> str:
 
 
 def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
-    """Returns whether a type that a template leaves to its callers is one of indices: by name, or by its values.
+    """Returns whether a type that a template leaves to its callers is one of indices: by name, by its values, or as C++
+    takes nothing else.
 
-    The number of a thread is an index. A value loaded at its place, or computed from it by a function, is not.
+    The number of a thread is an index. A value loaded at its place, or computed from it by a function, is not. What
+    stands in a subscript, and is not cast there, is a whole number.
     """
     if _OF_INDICES.search(type_):
         return True
-    texts = re.findall(rf"\b{re.escape(type_)} ?\w+=([^;]*)", written(usage.body(function).words))
+    body = written(usage.body(function).words)
+    texts = re.findall(rf"\b{re.escape(type_)} ?\w+ ?[={{(]([^;]*)", body)
     called = rf"\b(?!{re.escape(type_)}\b|min\b|max\b|static_cast\b)[A-Za-z_]\w*\([^()]*\)"
-    return any(re.search(r"\b(?:threadIdx|blockIdx)\.", _without(text, r"\[[^\[\]]*\]", called)) for text in texts)
+    if any(re.search(r"\b(?:threadIdx|blockIdx)\.", _without(text, r"\[[^\[\]]*\]", called)) for text in texts):
+        return True
+    handed = "|".join(p.name for p in function.params if p.name and p.type.base == type_ and not p.type.pointers)
+    subscripts = (_without(text, called, _CAST) for text in re.findall(r"\[([^\[\]]*)\]", body))
+    return bool(handed) and any(re.search(rf"\b(?:{handed})\b", text) for text in subscripts)
 
 
 def _without(text: str, *patterns: str) -> str:

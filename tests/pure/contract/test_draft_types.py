@@ -208,3 +208,18 @@ def test_a_type_that_threads_are_numbered_in_is_an_integer_and_one_that_they_loa
     text = f"template <typename T> __global__ void k(const T* x, T* y) {{ T v = {value}; y[threadIdx.x] = v; }}"
     (contract,) = draft(parse(Source(Path("op.cu"), text)))
     assert [tensor.dtype for tensor in contract.tensors] == [dtype, dtype]
+
+
+@pytest.mark.parametrize(
+    ("body", "template"),
+    [
+        ("N i{blockIdx.x * blockDim.x + threadIdx.x}; if (i < n) y[i] = x[i];", ("float", "int")),
+        ("N i(threadIdx.x); if (i < n) y[i] = x[i];", ("float", "int")),
+        ("int i = threadIdx.x; y[blockIdx.x * n + i] = x[i];", ("float", "int")),
+        ("int i = threadIdx.x; y[i] = x[i] * n;", ("float", "float")),
+        ("int i = threadIdx.x; y[i + (int)n] = x[static_cast<int>(n) + i] + n;", ("float", "float")),
+    ],
+)
+def test_a_type_of_numbers_that_indices_are_made_of_is_a_whole_one(body, template):
+    (contract,) = drafted(f"template <typename T, typename N> __global__ void copy(const T* x, T* y, N n) {{ {body} }}")
+    assert contract.entry.template == template
