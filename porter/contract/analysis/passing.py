@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from porter.contract.analysis.body import written
 from porter.contract.analysis.elements import element_type
@@ -11,7 +11,11 @@ from porter.contract.analysis.records import owner, symbol
 from porter.contract.analysis.usage import Usage
 from porter.contract.model.dtype import DType
 from porter.contract.model.syntax import Name, Node
+from porter.source.lexer import Token, match_bracket, split_arguments
 from porter.source.program import Function
+
+Bound = Mapping[str, str]  # template arguments, by the names of their parameters
+_Step = tuple[Function, str, str, Bound]  # a function, the parameter that is followed, what of it is meant
 
 
 def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
@@ -20,28 +24,43 @@ def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Fun
     A field `p.n` is passed on with its struct, an element `p[0]` with its list, and so is a field of a struct that a
     function fills: `Params p{x, n};`.
     """
-    pending = [(function, *_parted(name))]
+    yield from ((current, alias) for current, alias, _ in _followed(usage, function, name))
+
+
+def _followed(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str, Bound]]:
+    """Yields what `passed_on` does, with the template arguments that were written on the way: `run<half>(p)`."""
+    pending: list[_Step] = [(function, *_parted(name), {})]
     seen = {_place(*pending[0])}
     while pending:
-        current, whole, part = pending.pop(0)
-        yield current, f"{whole}{part}"
-        for place in (*_handed_on(usage, current, whole, part), *_filled(usage, current, f"{whole}{part}")):
-            if _place(*place) not in seen:
-                seen.add(_place(*place))
-                pending.append(place)
+        current, whole, part, bound = pending.pop(0)
+        yield current, f"{whole}{part}", bound
+        filled = ((*place, bound) for place in _filled(usage, current, f"{whole}{part}"))
+        for step in (*_handed_on(usage, current, whole, part, bound), *filled):
+            if _place(*step) not in seen:
+                seen.add(_place(*step))
+                pending.append(step)
 
 
-def _place(function: Function, whole: str, part: str) -> tuple[object, ...]:
+def _place(function: Function, whole: str, part: str, _: Bound) -> tuple[object, ...]:
     return function.span, function.name, whole, part
 
 
-def _handed_on(usage: Usage, function: Function, whole: str, part: str) -> Iterator[tuple[Function, str, str]]:
+def _handed_on(usage: Usage, function: Function, whole: str, part: str, bound: Bound) -> Iterator[_Step]:
     """Yields the functions that `function` calls with `whole` as it is, with the name it has there."""
-    for callee_name, arguments in usage.body(function).calls:
+    words = usage.body(function).words
+    for at, callee_name, arguments in usage.body(function).sites:
         places = [i for i, a in enumerate(arguments) if is_name(a, whole)]
         callee = usage.callee(callee_name, len(arguments)) if places else None
         if callee is not None:
-            yield from ((callee, callee.params[place].name, part) for place in places)
+            given = [written(argument) for argument in _template(words, at + 1)]
+            own = {t.name: bound.get(text, text) for t, text in zip(callee.template, given, strict=False)}
+            yield from ((callee, callee.params[place].name, part, own) for place in places)
+
+
+def _template(words: Sequence[Token], opening: int) -> list[list[Token]]:
+    """Returns the template arguments that begin at `opening`; none where nothing of the kind stands there."""
+    closed = words[opening].text == "<" and match_bracket(words, opening) is not None
+    return split_arguments(words, opening) if closed else []
 
 
 def _filled(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str, str]]:
@@ -76,13 +95,11 @@ def behind_void(usage: Usage, function: Function, name: str) -> DType | None:
 
 def taken_for(usage: Usage, function: Function, name: str) -> Iterator[str]:
     """Yields the types of elements that casts and callees take a `void*` for."""
-    for inner, alias in passed_on(usage, function, name):
-        kind = next((p.type for p in inner.params if p.name == alias), None)
-        if kind is None:  # a field of a struct
-            continue
+    for inner, alias, bound in _followed(usage, function, name):
+        kinds = [p.type.base for p in inner.params if p.name == alias]  # none of a field of a struct
         cast = rf"(?:\(|_cast<)(?:const )?([\w:]+)(?: const)? ?\*(?: ?__restrict__)?(?:\)|>\(){re.escape(alias)}\b"
-        bases = (kind.base, *re.findall(cast, written(usage.body(inner).words)))
-        yield from (usage.named_type(base) for base in bases if base != "void")
+        bases = (*kinds, *re.findall(cast, written(usage.body(inner).words)))
+        yield from (usage.named_type(bound.get(base, base)) for base in bases if base != "void")
 
 
 def handles_of(usage: Usage, function: Function, name: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Types in drafts: element types, template parameters, function objects."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -223,3 +224,31 @@ def test_a_type_that_threads_are_numbered_in_is_an_integer_and_one_that_they_loa
 def test_a_type_of_numbers_that_indices_are_made_of_is_a_whole_one(body, template):
     (contract,) = drafted(f"template <typename T, typename N> __global__ void copy(const T* x, T* y, N n) {{ {body} }}")
     assert contract.entry.template == template
+
+
+CHAINED = """
+template <typename T, int B> __global__ void twice(const T* x, T* y, int n) {
+    int i = blockIdx.x * B + threadIdx.x;
+    if (i < n) y[i] = x[i] + x[i];
+}
+template <typename T, int B> void launch(HANDED) {
+    int blocks = (GIVEN(n) + B - 1) / B;
+    twice<T, B><<<blocks, B>>>(static_cast<const T*>(GIVEN(x)), reinterpret_cast<T*>(GIVEN(y)), GIVEN(n));
+}
+template <typename U> void invoke(HANDED) { if (GIVEN(n) > 4096) launch<U, 512>(PASSED); else launch<U, 256>(PASSED); }
+void run(HANDED) { invoke<__half>(PASSED); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("struct", "handed", "passed", "given"),
+    [
+        ("struct Params { const void* x; void* y; int n; };", "Params const& p", "p", r"p.\1"),
+        ("", "const void* x, void* y, int n", "x, y, n", r"\1"),
+    ],
+    ids=["fields", "parameters"],
+)
+def test_what_is_behind_void_is_told_by_the_template_arguments_on_the_way(struct, handed, passed, given):
+    text = re.sub(r"GIVEN\((\w)\)", given, CHAINED.replace("HANDED", handed).replace("PASSED", passed))
+    (contract,) = drafted(struct + text)
+    assert {tensor.dtype for tensor in contract.tensors} == {DType.FLOAT16}
