@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import reduce
 from typing import Any
 
 import torch
@@ -224,11 +223,10 @@ class Operators:
 
     def _cat(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
-        parts = [contents_of(part).meta if isinstance(part, DeviceTensor) else part for part in args[0]]
-        out = self.allocated(joined(parts, dim) if _go_together(parts, dim) else _on_meta(function, args, kwargs))
+        out = self.allocated(_on_meta(function, args, kwargs))
         begin = 0
         for part in args[0]:
-            if _is_left_out(part):
+            if part.dim() == 1 and not part.numel():
                 continue
             size = part.shape[dim]
             self._move(out.narrow(dim, begin, size), part)
@@ -364,33 +362,6 @@ def _host(value: object) -> object:
 
 def _unpinned(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kwargs.items() if name != "pin_memory"}
-
-
-def _is_left_out(part: torch.Tensor) -> bool:
-    """Returns whether joining takes no notice of a tensor, as PyTorch has always had it."""
-    return part.dim() == 1 and not part.numel()
-
-
-def _go_together(parts: list[torch.Tensor], dim: int) -> bool:
-    """Returns whether dense tensors can be joined along `dim`."""
-    alike = [part for part in parts if not _is_left_out(part)]
-    if not alike or not all(part.is_contiguous() and part.dim() == alike[0].dim() > 0 for part in alike):
-        return False
-    along = dim % alike[0].dim()
-    others = {tuple(n for axis, n in enumerate(part.shape) if axis != along) for part in alike}
-    return -alike[0].dim() <= dim < alike[0].dim() and len(others) == 1
-
-
-def joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
-    """Returns what `torch.cat` makes of tensors that go together, without storage.
-
-    PyTorch's own answer for tensors without storage imports Dynamo, 2 s of processor time in each process.
-    """
-    alike = [part for part in parts if not _is_left_out(part)]
-    shape = list(alike[0].shape)
-    shape[dim] = sum(part.shape[dim] for part in alike)
-    dtype = reduce(torch.promote_types, (part.dtype for part in parts))
-    return torch.empty(shape, dtype=dtype, device="meta")
 
 
 def _on_meta(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
