@@ -6,7 +6,7 @@ What cannot be lowered takes only those entries with it that need it; each refus
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count
 
@@ -113,6 +113,7 @@ class _Porter:
     def __init__(self, program: Program, headers: tuple[Source, ...]) -> None:
         self.findings: dict[Finding, None] = {}
         self._program = program
+        self._headers = headers
         self._usage = usage_of(program, headers)
         self._unit = read_unit(program, headers, program.defines)
         self._kernels = Kernels(self._unit)
@@ -209,7 +210,11 @@ class _Porter:
         if (blamed is None or place == blamed.header) and refusal.line:
             message = f"{message} ({file}, line {refusal.line})"
         is_host = entry.kind is not EntryKind.KERNEL if blamed is None else blamed.space == "host"
-        self.findings.setdefault(finding(_HOST_REFUSED if is_host else _KERNEL_REFUSED, place, message))
+        header = next((h for h in self._headers if h.path.name == file), None) if blamed is None else None
+        if header is not None:  # the entry stands in a header, too: its error is no error of all others
+            place, message = _line_span(header, refusal.line), refusal.reason
+        found = finding(_HOST_REFUSED if is_host else _KERNEL_REFUSED, place, message)
+        self.findings.setdefault(replace(found, source=header))
 
     def _place(self, name: str, line: int, file: str = "") -> tuple[Span | None, Function | None]:
         """Returns the code on `line` of `file` and its function; for another file the head of function `name`, if any.

@@ -150,7 +150,7 @@ class Fallback:
 
     def _proven(self, contracts: Sequence[Contract]) -> list[Proof]:
         """Returns the proof of each entry that was ported."""
-        refused = [refusal(contract, self._usage.program, self.port) for contract in contracts]
+        refused = [refusal(contract, self._usage.program, self.port, self._usage.headers) for contract in contracts]
         wanted = [contract for contract, because in zip(contracts, refused, strict=True) if because is None]
         proven = iter(self.prover.prove(wanted, self.progress))
         return [

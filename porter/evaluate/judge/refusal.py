@@ -13,16 +13,17 @@ from porter.source.program import Function, Program
 from porter.source_text import Source, Span
 
 
-def refusal(contract: Contract, program: Program, port: Port) -> Refused | None:
+def refusal(contract: Contract, program: Program, port: Port, headers: tuple[Source, ...] = ()) -> Refused | None:
     """Returns why the entry of `contract` has no port; None when all it reaches was ported.
 
     An error outside every function of the source concerns all entries; one in a header concerns only entries that reach
-    its function, since headers bring along much that nobody calls.
+    its function, since headers bring along much that nobody calls. An entry may stand in one of the `headers` itself.
     """
     errors = [f for f in port.findings if f.severity is Severity.ERROR]
     if not errors:
         return None
-    reached = _Reached(contract, program, tuple(f.source for f in port.files if f.source is not program.source))
+    written = (f.source for f in port.files if f.source is not program.source)
+    reached = _Reached(contract, program, tuple(dict.fromkeys((*written, *headers))))
     error = next((e for e in errors if reached.concerned_by(e)), None)
     if error is None:
         return None
@@ -39,7 +40,7 @@ class _Reached:
         self.of_headers = {header: _functions(parse(header)) for header in headers}
         everything = (*self.own, *(f for functions in self.of_headers.values() for f in functions))
         usage = usage_of(program)
-        entry = [f for f in self.own if contract.entry.name in (f.qualified, f.name)]
+        entry = [f for f in everything if contract.entry.name in (f.qualified, f.name)]
         pending = [*entry, *(k for f in entry for k in reach(usage, f))]
         self.functions: set[Function] = set()
         while pending:

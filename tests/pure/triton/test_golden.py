@@ -43,3 +43,14 @@ def test_a_refused_kernel_takes_only_its_own_entries_with_it():
     refused = {contract.name: refusal(contract, program, ported) for contract in draft(program)}
     assert refused["launch_doubled"] is None
     assert "line 8" in refused["launch_clocked"].because
+
+
+def test_a_refused_kernel_of_a_header_takes_only_its_own_entry_with_it():
+    kernels = (GOLDEN / "half_refused.cu").read_text("utf-8").partition("void launch_doubled")[0]
+    headers = (Source(Path("kernels.cuh"), kernels),)
+    program, backend = parse(Source(Path("op.cu"), '#include "kernels.cuh"\n')), TritonBackend()
+    ported = backend.port(program, headers, backend.targets()[0])
+    drafted = draft(program, headers=headers)
+    refused = {contract.name: refusal(contract, program, ported, headers) for contract in drafted}
+    assert refused["doubled"] is None
+    assert "kernels.cuh line 8: a call of 'clock64'" in refused["clocked"].because
