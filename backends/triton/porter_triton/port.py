@@ -210,7 +210,8 @@ class _Porter:
         if (blamed is None or place == blamed.header) and refusal.line:
             message = f"{message} ({file}, line {refusal.line})"
         is_host = entry.kind is not EntryKind.KERNEL if blamed is None else blamed.space == "host"
-        header = next((h for h in self._headers if h.path.name == file), None) if blamed is None else None
+        headers = [h for h in self._headers if h.path.name == file] if blamed is None else []
+        header = headers[0] if len(headers) == 1 else None
         if header is not None:  # the entry stands in a header, too: its error is no error of all others
             place, message = _line_span(header, refusal.line), refusal.reason
         found = finding(_HOST_REFUSED if is_host else _KERNEL_REFUSED, place, message)

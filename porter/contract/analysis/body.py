@@ -28,7 +28,7 @@ from porter.source.lexer import Token, TokenKind, match_bracket, significant, sp
 
 COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 _STATEMENTS = frozenset(("if", "while", "for", "switch"))  # with parentheses behind them, and no functions
-_ASSERTIONS = frozenset(("assert", "CUDA_KERNEL_ASSERT", "CUDA_KERNEL_ASSERT_MSG"))
+ASSERTIONS = frozenset(("assert", "CUDA_KERNEL_ASSERT", "CUDA_KERNEL_ASSERT_MSG"))
 _MAX_DEPTH = 12
 _MAX_NODES = 400
 
@@ -128,7 +128,7 @@ class Body:
     @cached_property
     def asserted(self) -> tuple[Node, ...]:
         """The conditions that assertions state, in host code and in kernels."""
-        stated = (arguments for name, arguments in self.calls if name in _ASSERTIONS)
+        stated = (arguments for name, arguments in self.calls if name in ASSERTIONS)
         return tuple(arguments[0] for arguments in stated if arguments and arguments[0] is not None)
 
     @cached_property

@@ -95,7 +95,7 @@ def _member(node: tree.Expression) -> str:
 
 
 class _Offsets:
-    """What a body adds to its `pointers`, as far as the parameter `name` is part of it."""
+    """Knows what a body adds to its `pointers`, and what part the parameter `name` has in it."""
 
     def __init__(self, body: Body, pointers: Iterable[str], name: str) -> None:
         self._body, self._pointers, self._name = body, frozenset(pointers), name

@@ -15,9 +15,17 @@ _OPERANDS = (")", "]")  # behind which `&` is an operator
 
 def sets(body: Body, name: str) -> bool:
     """Returns whether `body` sets `name` or a member of it, takes the address of either, or calls a method of it."""
+    return any(_is_set(body.words, place) for place in _places(body, name))
+
+
+def wholes(body: Body, name: str) -> int:
+    """Returns how often `body` mentions the object `name` as a whole, and no member of it."""
+    return sum(_end_of_members(body.words, place) == place + 1 for place in _places(body, name))
+
+
+def _places(body: Body, name: str) -> list[int]:
     words = body.words
-    places = (i for i, w in enumerate(words) if w.text == name and not (i and words[i - 1].text in _MEMBERS))
-    return any(_is_set(words, place) for place in places)
+    return [i for i, w in enumerate(words) if w.text == name and not (i and words[i - 1].text in _MEMBERS)]
 
 
 def _is_set(words: Sequence[Token], place: int) -> bool:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from porter.contract.analysis.access import Use, access, outer_store
+from porter.contract.analysis.asserting import asserted_anyway
 from porter.contract.analysis.body import Body, clauses, quietly, substitute
 from porter.contract.analysis.declared_types import DeclaredTypes
 from porter.contract.analysis.enumerations import enumerated, enumerations
@@ -18,7 +19,7 @@ from porter.contract.analysis.indexing import Indices
 from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of, viewed
 from porter.contract.analysis.records import Records, owner, symbol
 from porter.contract.analysis.requirements import requirements
-from porter.contract.analysis.setting import sets
+from porter.contract.analysis.setting import sets, wholes
 from porter.contract.analysis.unfolding import Unfolded, unfolded
 from porter.contract.model.expressions import free_names, render, value
 from porter.contract.model.syntax import ExpressionError, Name, Node, Number
@@ -93,15 +94,16 @@ class Usage:
         return tuple(found)
 
     def _asserted(self, body: Body) -> Iterator[Node]:
-        """Yields what the kernels that `body` launches assert of their parameters alone."""
+        """Yields what the kernels that `body` launches assert in any case, of their parameters alone."""
         for name, arguments in body.calls:
             kernel = self.callee(name, len(arguments))
             if kernel is None or kernel.space != "global":
                 continue
             handed = zip(kernel.params, arguments, strict=False)
             given = {p.name: viewed(a) for p, a in handed if a is not None and not self._is_changed(p, kernel)}
-            stated = (clause for condition in self.body(kernel).asserted for clause in clauses(condition))
-            yield from (substitute(clause, given, 1) for clause in stated if free_names(clause) <= given.keys())
+            stated = asserted_anyway(self.body(kernel), [p.name for p in kernel.params])
+            demands = (clause for condition in stated for clause in clauses(condition))
+            yield from (substitute(clause, given, 1) for clause in demands if free_names(clause) <= given.keys())
 
     def _is_changed(self, param: Param, kernel: Function) -> bool:
         """Returns whether `kernel` sets a number that it is handed."""
@@ -168,8 +170,13 @@ class Usage:
                 for p in f.params
                 if p.type.reference and not p.type.const and self.types.of(p, f).base == base
             )
-            self._filled[base] = any(sets(body, name) for body, name in handed)
+            self._filled[base] = any(sets(body, name) or self._escapes(body, name) for body, name in handed)
         return self._filled[base]
+
+    def _escapes(self, body: Body, name: str) -> bool:
+        """Returns whether `body` has another name for an object, or hands it to a function that is not at hand."""
+        known = (arguments for callee, arguments in body.calls if self.callee(callee, len(arguments)) is not None)
+        return wholes(body, name) > sum(argument == Name(name) for arguments in known for argument in arguments)
 
     @cached_property
     def enumerations(self) -> Mapping[str, tuple[int, ...]]:

@@ -46,7 +46,7 @@ _OF_DEVICE = r"SetDevice\((?:\(int\))?{0}\)"
 # As how far a number is shifted an integer numbers a bit; another one than the lowest tells `1 << bit` from `bit`.
 _SHIFT = r"(?<![<>])(?:<<|>>)(?![<>])\(*(?:\d+-)?{0}\b"  # no part of a launch
 _BIT = "2"
-_CAST = r"(?:static_cast<[^<>]*>)?\([^()]*\)(?:\w|\.)*"  # with what is cast; brackets that only group go with it
+_CAST = r"(?:static_cast<[^<>]*>)?\([^()]*\)(?:\w|\.)*"  # brackets that only group go, too
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
 # What floats of unknown meaning are, in the order of the parameters: bounds that are equal leave nothing between them,
@@ -123,11 +123,11 @@ def _carried(usage: Usage, function: Function, type_: CType) -> str:
 
 
 def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
-    """Returns whether a type that a template leaves to its callers is one of indices: by name, by its values, or as C++
-    takes nothing else.
+    """Returns whether a type that a template leaves to its callers is one of indices.
 
-    The number of a thread is an index. A value loaded at its place, or computed from it by a function, is not. What
-    stands in a subscript, and is not cast there, is a whole number.
+    Its name may say so, or its values: the number of a thread is an index, while a value that is loaded at its place,
+    or that a function computes from it, is none. C++ takes whole numbers alone in a subscript, if they are not cast
+    there.
     """
     if _OF_INDICES.search(type_):
         return True

@@ -148,12 +148,19 @@ def test_the_handle_of_a_stream_may_be_a_field(declared):
 
 @pytest.mark.parametrize(
     "filled",
-    ["p.n = 3;", "++p.n;", "int* last = &p.n;", "p = P();", "more(p);", "p.grow();", "if (p.n & 1) p.by *= 2;"],
-)
+    ["p.n = 3;", "++p.n;", "int* last = &p.n;", "p = P();", "more(p);", "p.grow();", "if (p.n & 1) p.by *= 2;",
+     "P& q = p; q.n = 3;", "auto& q{p}; q.n = 3;", "elsewhere(p);"],
+)  # fmt: skip
 def test_a_struct_that_is_set_through_a_reference_is_an_object(filled):
-    more = "static void more(P& q) { q.by += 1; }"
+    more = "void elsewhere(P& q); static void more(P& q) { q.by += 1; }"
     contract = drafted(f"{PARAMS} {more} void f(P& p) {{ {filled} {LAUNCH} }}")
     assert contract.name == "k"
+
+
+def test_a_struct_that_a_function_at_hand_reads_is_none_of_them():
+    read = "static int threads(P& q) { return q.n < 64 ? 64 : 128; }"
+    contract = drafted(f"{PARAMS} {read} void f(P& p) {{ int t = threads(p); {LAUNCH} }}")
+    assert contract.name == "f"
 
 
 def test_an_operator_takes_no_address_of_a_field():

@@ -146,6 +146,22 @@ def test_what_a_kernel_asserts_of_what_it_is_handed_is_a_condition_of_its_launch
     assert contract.workloads
 
 
+@pytest.mark.parametrize(
+    "before",
+    ["if (wide > 8) ", "if (n > 4) { out[0][0] = 1; } else ", "if (wide > 64) return; ", "while (wide > 3) "],
+)
+def test_what_a_kernel_asserts_of_some_calls_alone_is_no_condition(before):
+    text = ASSERTED.format(condition="wide % 4 == 0").replace("assert(", f"{before}assert(")
+    (contract,) = drafted(text)
+    assert contract.conditions == ()
+
+
+def test_a_thread_that_leaves_before_makes_no_assertion_one_of_some_calls():
+    text = ASSERTED.format(condition="wide % 4 == 0").replace("assert(", "if (w >= 3) return; assert(")
+    (contract,) = drafted(text)
+    assert len(contract.conditions) == 1
+
+
 @pytest.mark.parametrize("condition", ["w < flow.size(2)", "(wide -= 4) < 8 && wide % 4 == 0"])
 def test_what_a_kernel_asserts_of_a_thread_or_of_what_it_sets_is_no_condition(condition):
     (contract,) = drafted(ASSERTED.format(condition=condition))

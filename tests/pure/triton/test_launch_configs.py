@@ -56,3 +56,25 @@ def test_a_configuration_of_another_function_is_refused():
     with pytest.raises(Refusal):
         translated(f"{KERNEL} void f(cudaLaunchConfig_t* c, float* y, const float* x, int n)"
                    " { cudaLaunchKernelEx(c, grow<2>, y, x, n); }")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "cudaLaunchConfig_t config = configured(n);",
+        "cudaLaunchConfig_t config{}; cudaLaunchConfig_t* told = &config; told->gridDim = dim3((n + 127) / 128);",
+        "cudaLaunchConfig_t config = {.gridDim = dim3((n + 127) / 128), .blockDim = dim3(128)};",
+    ],
+    ids=["by a function", "through a pointer", "by names"],
+)
+def test_a_configuration_that_something_else_fills_is_refused_or_read(config):
+    made = "cudaLaunchConfig_t configured(int n) { cudaLaunchConfig_t c{}; c.gridDim = dim3(n); return c; }"
+    text = (
+        f"{KERNEL}{made} void f(float* y, const float* x, int n) "
+        f"{{ {config} cudaLaunchKernelEx(&config, grow<2>, y, x, n); }}"
+    )
+    try:
+        found = translated(text)
+    except Refusal:
+        return
+    assert "grow[(triton.cdiv(n, 128),)]" in found

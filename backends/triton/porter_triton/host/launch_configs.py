@@ -66,7 +66,9 @@ def _pointed(given: Expression) -> Expression:
 
 
 def _is(variable: Variable, kind: str) -> bool:
-    return unqualified(variable.type.name) == kind and not variable.type.pointers
+    """Returns whether a variable is such a struct, which nothing but a list of its parts has filled."""
+    is_listed = variable.value is None or isinstance(variable.value, Braces)
+    return is_listed and unqualified(variable.type.name) == kind and not variable.type.pointers
 
 
 def _part(config: str, part: str) -> str:
@@ -114,8 +116,11 @@ def _settings(block: Block, name: str) -> list[Assign]:
 
 def _set_by(step: Statement) -> str:
     """Returns the variable that a statement sets as a whole; empty for any other statement."""
-    is_set = isinstance(step, Evaluate) and isinstance(step.expression, Assign) and not step.expression.operator
-    return _named(step.expression.target) if is_set else ""  # type: ignore[union-attr]
+    match step:
+        case Evaluate(Assign(operator="", target=Name(name))):
+            return name
+        case _:
+            return ""
 
 
 def _named(target: Expression) -> str:
