@@ -478,6 +478,17 @@ def test_a_function_that_sets_what_pointers_lead_to_stands_in_place():
     assert "scale[(grid_x,)](" in found
 
 
+def test_an_address_that_main_alone_gives_is_memory_of_the_caller():
+    found = translated("""
+        void f(float* y, const float* x, float* first, int n) {
+          add<<<1, 64>>>(y, x, n);
+          cudaMemcpy(first, y, sizeof(float), cudaMemcpyDeviceToHost);
+        }
+        int main() { float first; f(nullptr, nullptr, &first, 0); }""")
+    assert "def f(y, x, first, n):" in found
+    assert "first" in found.split("def f(")[1].split("add[")[1]
+
+
 def test_an_array_that_a_function_is_given_stays_one():
     with pytest.raises(Refusal, match="'&' has no counterpart"):
         translated("""

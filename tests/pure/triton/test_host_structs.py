@@ -301,3 +301,16 @@ def test_a_tensor_without_a_type_is_viewed_as_the_halves_that_a_kernel_moves():
     assert "twice[(1,)](z.view(-1).view(torch.float16), n" in found
     single = translated("void f(void* z, const void* w, int n) { add<<<1, 64>>>((float*)z, (const float*)w, n); }")
     assert "add[(1,)](z, w, n" in single
+
+
+def test_a_tensor_whose_data_is_kept_without_a_type_is_viewed_as_the_halves_that_it_is_cast_to_later():
+    found = translated("""
+        __global__ void twice(__half* y, int n) {
+          if (threadIdx.x < n) y[threadIdx.x] = __hadd(y[threadIdx.x], y[threadIdx.x]);
+        }
+        void f(torch::Tensor z, int n) {
+          void* data = static_cast<void*>(z.data_ptr());
+          twice<<<1, 64>>>(reinterpret_cast<__half*>(data), n);
+        }""")
+    assert "torch.void" not in found
+    assert "view(torch.float16)" in found

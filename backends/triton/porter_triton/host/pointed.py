@@ -25,12 +25,15 @@ def with_references(unit: Unit) -> Unit:
 
 
 def _places(unit: Unit) -> _Places:
-    """Returns the parameters that only ever lead to one variable of a caller."""
+    """Returns the parameters that only ever lead to one variable of a caller.
+
+    `main` is not ported: an address that it alone hands on is memory of the launcher's caller in Python, too.
+    """
     counted = Counter(f.head.name for f in unit.functions)
     own = {f.head.name: f for f in unit.functions if f.head.space == "host" and counted[f.head.name] == 1}
     calls: dict[str, list[Call]] = defaultdict(list)
     for function in unit.functions:
-        for node in walk(function.body):
+        for node in walk(function.body) if function.head.name != "main" else ():
             if isinstance(node, Call) and isinstance(node.callee, Name) and node.callee.name in own:
                 calls[node.callee.name].append(node)
     found = {name: _of(own[name], named) for name, named in calls.items()}

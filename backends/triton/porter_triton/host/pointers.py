@@ -40,10 +40,12 @@ def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
         return value.typed(kind) if value.kind is Kind.TENSOR else value
     if kind.name == "__nv_fp8_storage_t" and kind.pointers == 1:  # a tensor of 8-bit floats, whose bytes are asked for
         return Code(f"{value.text}.view(torch.uint8)", Kind.POINTER, ctype=kind)
+    if kind.name == "void":
+        return value
     if value.ctype.name == "void" and kind.pointers == 1 and (dtype := _moved_as(cx, kind)):
         return Code(f"{value.within(ATOM)}.view(-1).view(torch.{dtype})", Kind.POINTER, ctype=kind)
-    if kind.name == "void" or value.ctype.name == "void" or kind.pointers != 1:
-        return value if kind.name == "void" else value.typed(kind)
+    if value.ctype.name == "void" or kind.pointers != 1:
+        return value.typed(kind)
     wanted, given = cx.dtype(kind, line), cx.dtype(value.ctype, line)
     if wanted == given:
         return value.typed(kind)
