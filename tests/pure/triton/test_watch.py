@@ -104,6 +104,28 @@ def test_tiles_of_different_sizes_have_different_lanes(watch):
     assert watch.kinds == [FaultKind.RACE]
 
 
+def access_halves(watch, lanes, values=0):
+    """Loads and stores 2 bytes a lane of the floats, which are of 4."""
+    places, everywhere = (START + 2 * lanes).astype(np.uint64), np.ones(len(lanes), bool)
+    watch.load(places, everywhere, 2)
+    watch.store(places, np.full(len(lanes), values, np.int16), everywhere, 2, lambda _: np.ones(len(lanes), np.int16))
+
+
+def test_lanes_have_parts_of_an_element_each(watch):
+    lanes = np.arange(2 * COUNT)
+    access_halves(watch, lanes)
+    access_halves(watch, lanes)
+    assert watch.noted == []
+    assert not load(watch, [COUNT]).any()
+    assert "element 64 of 'x', which has 64" in watch.noted[0][1]
+
+
+def test_a_part_of_an_element_that_another_lane_wrote_takes_a_barrier(watch):
+    store(watch, LANES)
+    access_halves(watch, np.arange(COUNT))
+    assert FaultKind.RACE in watch.kinds
+
+
 def test_every_lane_loads_a_scalar_that_one_lane_stores(watch):
     store(watch, 0)
     load(watch, 0)

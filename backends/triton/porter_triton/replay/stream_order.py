@@ -26,7 +26,7 @@ class _Touched:
     @classmethod
     def of(cls, region: Region) -> _Touched:
         written, atomic = region.writes != 0, is_atomic(region.writes)
-        return cls(*(np.repeat(mask, region.item) for mask in (region.reads != 0, written, atomic & written)))
+        return cls(*(np.repeat(mask, region.cell) for mask in (region.reads != 0, written, atomic & written)))
 
     def meets(self, other: _Touched) -> bool:
         """Returns True where one writes what the other uses, and not both by atomic operations."""

@@ -31,12 +31,16 @@ Held = Callable[[Mask], NDArray[np.generic]]  # the values in memory at the plac
 
 @dataclass(slots=True)
 class Region:
-    """An allocation: bytes `[start, end)` in elements of `item` bytes, called `name`, and its last accesses."""
+    """An allocation: bytes `[start, end)` in elements of `item` bytes, called `name`.
+
+    The last accesses are those to each `cell` bytes.
+    """
 
     name: str
     start: int
     end: int
     item: int
+    cell: int
     reads: NDArray[np.int64]
     writes: NDArray[np.int64]
     moments: NDArray[np.int64]  # of `ProgramOrder`, at which each element was written
@@ -47,7 +51,13 @@ class Region:
         """Returns a region that nobody has touched."""
         count = -(-(end - start) // item)
         reads, writes, moments = (np.zeros(count, np.int64) for _ in range(3))
-        return cls(name, start, end, item, reads, writes, moments)
+        return cls(name, start, end, item, item, reads, writes, moments)
+
+    def split(self, size: int) -> None:
+        """Follows parts of `size` bytes from now on, which different lanes may access."""
+        parts = self.cell // size
+        self.reads, self.writes, self.moments = (np.repeat(a, parts) for a in (self.reads, self.writes, self.moments))
+        self.cell = size
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +241,8 @@ class Watch:
             return f"{what} of {size} bytes, but the kernel was given no tensor"
         nearest = min(self._regions, key=lambda r: r.start - address if address < r.start else address - r.end)
         index = (address - nearest.start) // nearest.item
-        return f"{what} at element {index} of '{nearest.name}', which has {len(nearest.reads)}"
+        count = -(-(nearest.end - nearest.start) // nearest.item)
+        return f"{what} at element {index} of '{nearest.name}', which has {count}"
 
     def _cells(self, reach: _Reach) -> Iterator[_Cells]:
         """Yields the elements touched, region by region, with the lane that touches each."""
@@ -242,8 +253,10 @@ class Watch:
         who = lanes | (reach.lanes.bit_length() << _SIZE_SHIFT | self._epoch << _LANE_BITS)
         parts = self._parts(addresses) if reach.region is None else ((reach.region, slice(None)),)
         for region, within in parts:
-            first = (addresses[within] - region.start) // region.item
-            for offset in range(max(1, reach.size // region.item)):
+            if reach.size < region.cell:
+                region.split(reach.size)
+            first = (addresses[within] - region.start) // region.cell
+            for offset in range(reach.size // region.cell):
                 yield region, first + offset if offset else first, who[within]
 
     def _parts(self, addresses: NDArray[np.int64]) -> Iterator[tuple[Region, Mask]]:
