@@ -13,9 +13,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 
 _SHORTEST_S = 0.2  # until it is looked again whether what does not count has ended
 _HELD_S = 0.01  # until it is looked again whether what must not be broken off has ended
+_IMPORTS = "<frozen importlib._bootstrap>"
 
 
 @dataclass(eq=False, slots=True)
@@ -149,9 +151,9 @@ class Deadline:
         left_s = 0.0 if first is None else max(first - _counted_s(), _SHORTEST_S)
         signal.setitimer(signal.ITIMER_REAL, left_s)
 
-    def _look(self, *_: object) -> None:
+    def _look(self, _signal: int, frame: FrameType | None) -> None:
         """Breaks off the outermost span that is over, if there is one."""
-        if _WHOLE.count:
+        if _WHOLE.count or _is_importing(frame):
             signal.setitimer(signal.ITIMER_REAL, _HELD_S)
             return
         over = next((span for span in self._spans if span.ends_at <= _counted_s()), None)
@@ -162,6 +164,13 @@ class Deadline:
         self.passed = self.passed or over is self._spans[0]
         self._close(over)
         raise OutOfTime(over)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Returns whether a module is being imported: whoever asked for half of one next would be given an error."""
+    while frame is not None and frame.f_code.co_filename != _IMPORTS:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _counted_s() -> float:

@@ -1,5 +1,7 @@
 """The time a migration may take."""
 
+import importlib
+import sys
 import threading
 import time
 
@@ -125,3 +127,16 @@ def test_what_must_not_be_broken_off_comes_to_its_end():
         done.append("late")
     assert span.passed
     assert done == ["whole"]
+
+
+def test_a_module_is_imported_to_its_end(tmp_path, monkeypatch):
+    (tmp_path / "takes_its_time.py").write_text("import time\ntime.sleep(0.6)\nis_whole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def work():
+        importlib.import_module("takes_its_time")
+        time.sleep(30)
+
+    with pytest.raises(OutOfTime), Deadline(0.1).running():
+        work()
+    assert sys.modules.pop("takes_its_time").is_whole
