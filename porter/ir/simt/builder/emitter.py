@@ -82,7 +82,7 @@ class Emitter:
     def constant(self, value: float | bool, type_: Type) -> Value:
         """Returns a constant, the same one for the same number."""
         if isinstance(type_, Scalar) and type_.is_float:
-            value = float(value)
+            value = _rounded(value, type_)
         elif type_ is Scalar.BOOL:
             value = bool(value)
         elif isinstance(type_, Scalar):
@@ -129,7 +129,7 @@ class Emitter:
         known = self._floats.get(operand, self._constants.get(operand))
         if known is None or (isinstance(known, int) and abs(known) > _EXACT):
             return None
-        return float(Concrete().number(-known if kind == "neg" else known, result))
+        return _rounded(-known if kind == "neg" else known, result)
 
     def _truncated(self, operand: Value, result: Scalar) -> int | None:
         """Returns a float as a whole number; None where that may not hold it, and it depends on the device."""
@@ -148,3 +148,8 @@ class Emitter:
         with np.errstate(all="ignore"):
             found = integers.apply(kind, result, *given)
         return bool(found) if result is Scalar.BOOL else int(found)
+
+
+def _rounded(value: float, type_: Scalar) -> float:
+    """Returns the number of `type_` next to `value`: a `float` has no more digits where it becomes a `double`."""
+    return float(Concrete().number(value, type_).item())

@@ -304,6 +304,13 @@ def test_halves_are_rounded_after_each_operation():
     assert run(made, np.zeros(8, np.float16), y, block=8)[0].tolist() == expected.tolist()
 
 
+def test_a_constant_has_the_digits_of_its_type_wherever_it_is_used():
+    made = built("""
+        __constant__ float SCALE = 1.0507009873554805f;
+        __global__ void k(double* y) { y[threadIdx.x] = SCALE * y[threadIdx.x]; }""")
+    assert set(run(made, np.ones(4), block=4)[0]) == {float(np.float32(1.0507009873554805))}
+
+
 def test_template_arguments_make_an_instance():
     head = "template <typename T, int N> __global__ void k(T* x)"
     text = head + "{ T s = 0; for (int i = 0; i < N; ++i) s += i; x[0] = s; }"
