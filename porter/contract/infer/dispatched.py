@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from porter.contract.analysis.elements import element_type
 from porter.contract.analysis.usage import Usage
+from porter.contract.model.dtype import DType
 from porter.source.program import Function, Launch
 
 _POINTER_TO = re.compile(
     r"data_ptr ?<([^<>]+)>|_cast ?<(?:const )?([\w:]+)(?: const)? ?\*>|\((?:const )?([\w:]+) ?\*\)"
 )
+
+
+def preferred_type(types: Sequence[str]) -> DType | None:
+    """Returns the element type to run of those that a dispatch has: float32 or int32 where it is one of them.
+
+    They are what kernels are surely meant for; without both it is the first, and None without any.
+    """
+    known = [found for name in types if (found := element_type(name)) is not None]
+    return next((t for t in (DType.FLOAT32, DType.INT32) if t in known), known[0] if known else None)
 
 
 def dispatched_arguments(usage: Usage, kernel: Function) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from porter.contract.analysis.usage import Usage, usage_of
 from porter.contract.infer.branches import branches
 from porter.contract.infer.category import category
 from porter.contract.infer.conditions import MAX_THREADS, conditions
+from porter.contract.infer.dispatched import preferred_type
 from porter.contract.infer.entries import entries, reach
 from porter.contract.infer.functors import function_objects
 from porter.contract.infer.launch import launch_shape, leaves_blocks_out, own_launch, states_block, template_arguments
@@ -334,7 +335,7 @@ class _Drafter:
     def _dtype(self, param: Param, use: Use) -> DType:
         if param.name in self.extents.facts:
             stated = self.extents.facts[param.name].dtype
-            return stated or (DType.INT64 if use.selects else self._dispatched())
+            return stated or (DType.INT64 if use.selects else self._any_dispatched())
         base = param.type.base
         if base == "void" and (behind := behind_void(self.usage, self.function, param.name)) is not None:
             return behind
@@ -343,10 +344,9 @@ class _Drafter:
             self.questions.append(element_question(param.name, base))
         return found or DType.FLOAT32
 
-    def _dispatched(self) -> DType:
+    def _any_dispatched(self) -> DType:
         """Returns float32, unless the entry's dispatch macros leave it out."""
-        types = [t for name in self.usage.dispatched(self.function) if (t := element_type(name)) is not None]
-        return types[0] if types and DType.FLOAT32 not in types else DType.FLOAT32
+        return preferred_type(self.usage.dispatched(self.function)) or DType.FLOAT32
 
     def _values(self, dtype: DType, use: Use) -> tuple[Values, str]:
         if dtype is DType.BOOL:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from porter.contract.analysis.axes import at_chosen_axis, axis_of, extents_around
@@ -12,6 +12,7 @@ from porter.contract.analysis.elements import element_type, torch_type
 from porter.contract.analysis.pointers import is_buffer, is_integer, root
 from porter.contract.analysis.scope import Scope
 from porter.contract.analysis.usage import Usage
+from porter.contract.infer.dispatched import preferred_type
 from porter.contract.model.dtype import DType
 from porter.contract.model.expressions import children, render
 from porter.contract.model.syntax import Binary, Braces, Call, Member, Name, Node, Number
@@ -20,11 +21,6 @@ from porter.source.qualified import unqualified
 
 _ALLOCATIONS = ("empty", "zeros", "ones", "full", "rand", "randn")
 _ALIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like")
-_DISPATCHED: tuple[tuple[str, DType], ...] = (
-    ("REDUCED_FLOATING", DType.FLOAT16),
-    ("INTEGRAL", DType.INT32),
-    ("INDEX_TYPES", DType.INT32),
-)
 
 
 @dataclass
@@ -69,7 +65,7 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
         for node in nodes:
             _name_extent(facts, aliases, name, at_chosen_axis(Scope(usage, function).resolve(node), axes))
     for alias, owner in aliases.items():
-        facts[owner].dtype = _dtype(alias, text, usage.requirements(function)) or facts[owner].dtype
+        facts[owner].dtype = _dtype(usage, function, alias) or facts[owner].dtype
     if depth < 4:
         _learn_from_callees(usage, function, facts, aliases, depth)
     return facts
@@ -122,10 +118,10 @@ def _name_extent(facts: Mapping[str, TensorFacts], aliases: Mapping[str, str], n
             pass
 
 
-def _dtype(alias: str, text: str, requirements: Sequence[Node]) -> DType | None:
+def _dtype(usage: Usage, function: Function, alias: str) -> DType | None:
     """Returns the element type that host code expects of the tensor."""
-    name = rf"\b{re.escape(alias)}\b"
-    for requirement in requirements:
+    name, text = rf"\b{re.escape(alias)}\b", written(usage.body(function).words)
+    for requirement in usage.requirements(function):
         stated = render(requirement)
         if re.search(name, stated) and (found := torch_type(stated)) is not None:
             return found
@@ -141,18 +137,8 @@ def _dtype(alias: str, text: str, requirements: Sequence[Node]) -> DType | None:
             found = element_type(base)
             if found is not None and base != "void":
                 return found
-            return dispatched(text) if "AT_DISPATCH" in text else None
+            return preferred_type(usage.meanings(function).get(base, ()))
     return None
-
-
-def dispatched(text: str) -> DType:
-    """Returns the first element type of an `AT_DISPATCH_*` in `text` that the kernels are surely meant for: float32."""
-    dispatch = re.search(r"AT_DISPATCH_(\w+)", text)
-    if dispatch is not None:
-        for part, dtype in _DISPATCHED:
-            if part in dispatch.group(1):
-                return dtype
-    return DType.FLOAT32
 
 
 def _learn_from_callees(

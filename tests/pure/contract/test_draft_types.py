@@ -93,6 +93,25 @@ def test_the_cases_of_a_dispatch_decide_the_element_type():
     assert [t.dtype for t in contract.tensors] == [DType.FLOAT16]
 
 
+def test_the_dispatch_that_gives_a_name_decides_the_element_type_also_within_another_one():
+    text = """
+    template <typename scalar_t, typename index_t>
+    __global__ void pick(const scalar_t* x, const index_t* at, scalar_t* y, int n) {
+      int i = blockIdx.x * 64 + threadIdx.x;
+      if (i < n) y[i] = x[at[i]];
+    }
+    void launch(torch::Tensor x, torch::Tensor at, torch::Tensor y) {
+      AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "pick", [&] {
+        AT_DISPATCH_INDEX_TYPES(at.scalar_type(), "pick at", [&] {
+          pick<<<1, 64>>>(x.data_ptr<scalar_t>(), at.data_ptr<index_t>(), y.data_ptr<scalar_t>(), (int)y.numel());
+        });
+      });
+    }
+    """
+    (contract,) = draft(parse(Source(Path("op.cu"), text)))
+    assert [t.dtype for t in contract.tensors] == [DType.FLOAT32, DType.INT32, DType.FLOAT32]
+
+
 @pytest.mark.parametrize(
     ("use", "asks"),
     [("x[threadIdx.x] = f(1.0f)", True), ("x[threadIdx.x] = f.load(n)", True), ("x[threadIdx.x] *= f", False)],
