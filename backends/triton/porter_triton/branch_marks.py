@@ -59,6 +59,14 @@ class BranchMarks:
         """Forgets which sides were taken."""
         self._taken[:] = bytes(len(self._taken))
 
+    def taken(self) -> bytes:
+        """Returns which sides were taken, as `put_back` takes it."""
+        return bytes(self._taken)
+
+    def put_back(self, taken: bytes) -> None:
+        """Forgets the sides that were taken since `taken` was returned."""
+        self._taken[:] = taken.ljust(len(self._taken), b"\0")
+
     def _went(self, true: int, false: int, condition: object) -> bool:
         """Returns the truth of `condition`, whose side is taken."""
         truth = bool(condition)

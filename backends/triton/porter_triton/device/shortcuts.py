@@ -111,12 +111,13 @@ def _operands(original: Callable[..., _Pair]) -> Callable[..., _Pair]:
     number as the tile that it was.
     """
     types: dict[tuple[str, str, tuple[bool, ...]], tuple[tl.dtype, tl.dtype]] = {}
-    numbers: dict[tuple[str, str, bool, tuple[bool, ...]], tuple[tl.dtype, tl.tensor]] = {}
+    numbers: dict[tuple[object, ...], tuple[tl.dtype, tl.tensor]] = {}
 
     def with_number(
         self: TritonSemantic, operand: tl.tensor, number: object, given: tuple[bool, ...], *, is_first: bool
     ) -> _Pair:
-        key = operand.type.name, repr(number), is_first, given
+        # Programs in lockstep have a builder of their own, whose tiles have one more axis.
+        key = operand.type.name, repr(number), is_first, given, type(self.builder)
         if key not in numbers:
             pair = original(self, *((number, operand) if is_first else (operand, number)), *given)
             numbers[key] = pair[is_first].type, pair[not is_first]

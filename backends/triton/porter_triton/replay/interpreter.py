@@ -40,6 +40,8 @@ from porter_triton.device.libdevice import offer_libdevice
 from porter_triton.kernel_functions import KernelFunctions
 from porter_triton.replay.addresses import watch_addresses
 from porter_triton.replay.atomic_order import follow_atomics, is_acquire, is_release
+from porter_triton.replay.lockstep import Lockstep, NotInLockstepError, needs_barrier
+from porter_triton.replay.lockstep_builder import complete, for_all_programs, in_lockstep
 from porter_triton.replay.loops import compiled_range
 from porter_triton.replay.observation import Observation
 from porter_triton.replay.turns import Turns
@@ -75,7 +77,10 @@ class Interpreter:
         self.marks = BranchMarks()
         self.watch = Watch(self._note)
         self._order: NDArray[np.int64] | None = None
+        self._grid: tuple[int, int, int] | None = None  # that of a launch whose programs run in lockstep
         self._turns: Turns | None = None  # where programs of the launch may wait for each other
+        self.lockstep = Lockstep(self.watch)
+        self._apart: set[str] = set()  # keys of kernels whose programs do not run in lockstep
         correct()
         offer_libdevice()
         self._patch_language()
@@ -87,8 +92,11 @@ class Interpreter:
         self._patch_atomics()
         follow_atomics(self.watch)
         watch_addresses()
+        complete(self.lockstep)
 
     def _note(self, kind: FaultKind, message: str) -> None:
+        if self.lockstep.batch is not None:
+            raise NotInLockstepError(message)  # one program after the other, it is noted at its line
         self.observation.note(kind, message)
 
     def _patch_language(self) -> None:
@@ -139,12 +147,36 @@ class Interpreter:
         if 0 in launched.grid:  # which Triton launches on no device
             seen.kernel = ""
             return
-        self.watch.begin_launch(regions)
         self._order = _order(int(np.prod(launched.grid)), seen)
         typed = {name: _typed(function, name, value) for name, value in arguments.items()}
-        with torch._C.DisableTorchFunction(), self._taking_turns(kernels.may_wait()):
-            function.run(grid=launched.grid, warmup=False, **typed)
+        with torch._C.DisableTorchFunction():
+            if not self._run_in_lockstep(function, launched, typed, regions):
+                self.watch.begin_launch(regions)
+                with self._taking_turns(kernels.may_wait()):
+                    function.run(grid=launched.grid, warmup=False, **typed)
         seen.kernel = ""
+
+    def _run_in_lockstep(
+        self, function: InterpretedFunction, launched: Launched, typed: Mapping[str, object], regions: Sequence[Region]
+    ) -> bool:
+        """Runs the programs of a launch together; returns False, and leaves all as it was, where they must not."""
+        if np.prod(launched.grid) == 1 or launched.key in self._apart:
+            return False
+        before, taken = [region.content() for region in regions], self.marks.taken()
+        self.watch.begin_launch(regions)
+        self._grid = launched.grid
+        try:
+            with in_lockstep():
+                function.run(grid=(1, 1, 1), warmup=False, **typed)
+        except Exception:  # noqa: BLE001 - whatever it is, it is told by running one program after the other
+            self._apart.add(launched.key)
+            self.marks.put_back(taken)
+            for region, content in zip(regions, before, strict=True):
+                region.put_back(content)
+            return False
+        finally:
+            self._grid = None
+        return True
 
     @contextmanager
     def _taking_turns(self, may_wait: bool) -> Iterator[None]:
@@ -174,6 +206,8 @@ class Interpreter:
         place = InterpreterBuilder.set_grid_idx
 
         def set_grid_idx(builder: InterpreterBuilder, *at: int) -> None:
+            if self._grid is not None:
+                return
             self.watch.begin_program()
             if self._order is not None:
                 shape = builder.grid_dim
@@ -182,7 +216,7 @@ class Interpreter:
 
         InterpreterBuilder.set_grid_idx = set_grid_idx
         self._patch_programs()
-        InterpreterBuilder.create_barrier = lambda _builder: self.watch.barrier()
+        InterpreterBuilder.create_barrier = lambda _builder: self._barrier()
 
     def _patch_programs(self) -> None:
         """Programs that may wait for each other take turns."""
@@ -192,7 +226,9 @@ class Interpreter:
             make(executor, run, *given, **named)
 
             def in_turn(**arguments: object) -> None:
-                if self._turns is None:
+                if self._grid is not None:
+                    self._run_all(self._grid, run, arguments)
+                elif self._turns is None:
                     run(**arguments)
                 else:
                     self._turns.begin(lambda: run(**arguments))
@@ -201,6 +237,18 @@ class Interpreter:
             executor.fn.__signature__ = inspect.signature(run)  # by which the interpreter binds arguments
 
         GridExecutor.__init__ = init
+
+    def _run_all(self, grid: tuple[int, int, int], run: Callable[..., object], arguments: Mapping[str, object]) -> None:
+        """Runs the programs of a grid in lockstep."""
+        given = {name: for_all_programs(value) for name, value in arguments.items()}
+        order = np.arange(np.prod(grid), dtype=np.int64) if self._order is None else self._order
+        self.lockstep.run(grid, order, lambda: run(**given))
+
+    def _barrier(self) -> None:
+        if self.lockstep.batch is None:
+            self.watch.barrier()
+        else:
+            self.lockstep.did(self.watch.barrier)
 
     def _patch_exchanges(self) -> None:
         """Patches what a whole tile exchanges: it goes through shared memory, with a barrier before it is read."""
@@ -217,15 +265,15 @@ class Interpreter:
             return gather(builder, source, TensorHandle(inside, index.dtype), axis)
 
         def apply(operation: ReduceScanOpInterface, given: tl.tensor | tuple[tl.tensor, ...]) -> object:
-            self._exchanged((given if isinstance(given, tuple) else (given,))[0].handle.data.shape)
+            self._exchanged(tuple((given if isinstance(given, tuple) else (given,))[0].shape))
             return exchange(operation, given)
 
         InterpreterBuilder.create_gather = create_gather
         ReduceScanOpInterface.apply = apply
 
     def _exchanged(self, shape: tuple[int, ...]) -> None:
-        if len(shape) == 1 and shape[0] > _WARP_SIZE:
-            self.watch.barrier()
+        if needs_barrier(shape):
+            self._barrier()
 
     def _patch_loads_and_stores(self) -> None:
         load, store = InterpreterBuilder.create_masked_load, InterpreterBuilder.create_masked_store
@@ -238,10 +286,16 @@ class Interpreter:
             *hints: object,
             **named: object,
         ) -> TensorHandle:
-            allowed = self.watch.load(pointers.data, mask.data, _size(pointers))
-            if other is None:
-                other = _poison(pointers)
-            return load(builder, pointers, TensorHandle(allowed, tl.int1), other, *hints, **named)
+            def loaded() -> TensorHandle:
+                allowed = TensorHandle(self.watch.load(pointers.data, mask.data, _size(pointers)), tl.int1)
+                default = _poison(pointers) if other is None else other
+                return load(builder, pointers, allowed, default, *hints, **named)
+
+            if self.lockstep.batch is None:
+                return loaded()
+            pointers, mask = self._rows(pointers), self._rows(mask)
+            other = None if other is None else self._rows(other)
+            return TensorHandle(self.lockstep.loaded(lambda: loaded().data), pointers.get_element_ty())
 
         def create_masked_store(
             builder: InterpreterBuilder,
@@ -253,12 +307,23 @@ class Interpreter:
             def held(lanes: NDArray[np.bool_]) -> NDArray[np.generic]:
                 return np.asarray(load(builder, pointers, TensorHandle(lanes, tl.int1), value, *hints, False).data)
 
+            def stored() -> None:
+                allowed = self.watch.store(pointers.data, value.data, mask.data, _size(pointers), held)
+                store(builder, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+
             self._did()
-            allowed = self.watch.store(pointers.data, value.data, mask.data, _size(pointers), held)
-            store(builder, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+            if self.lockstep.batch is None:
+                stored()
+            else:
+                pointers, mask, value = self._rows(pointers), self._rows(mask), self._rows(value)
+                self.lockstep.did(stored)
 
         InterpreterBuilder.create_masked_load = create_masked_load
         InterpreterBuilder.create_masked_store = create_masked_store
+
+    def _rows(self, operand: TensorHandle) -> TensorHandle:
+        """Returns an operand with a row for each program that runs."""
+        return TensorHandle(self.lockstep.rows(operand.data), operand.dtype)
 
     def _asked(self, pointers: TensorHandle, told: TensorHandle) -> TensorHandle:
         """Returns what an atomic operation returned, once the program goes on."""

@@ -34,4 +34,4 @@ def _signed(value: object, bits: int) -> int:
     if not isinstance(value, tl.tensor):
         return int(cast("SupportsIndex", value).__index__())
     half = 1 << (bits - 1)
-    return (int(value.handle.data.item()) + half) % (2 * half) - half
+    return (int(value.__index__()) + half) % (2 * half) - half

@@ -7,6 +7,7 @@ global memory remembers who read and who wrote it last, as `epoch << _LANE_BITS 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ _SIZE_SHIFT = 22
 _ATOMIC = 1 << 28
 _EVERY_LANE = _ATOMIC - 1
 _FEW = 64
+_SEVERAL = -2  # the program of accesses by several programs, none of which the element's access is said to be
 
 Pointers = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
@@ -59,12 +61,23 @@ class Region:
         self.reads, self.writes, self.moments = (np.repeat(a, parts) for a in (self.reads, self.writes, self.moments))
         self.cell = size
 
+    def content(self) -> bytes:
+        """Returns the bytes that lie in it."""
+        return ctypes.string_at(self.start, self.end - self.start)
+
+    def put_back(self, content: bytes) -> None:
+        """Makes it what it was before anybody touched it."""
+        ctypes.memmove(self.start, content, len(content))
+        for accesses in (self.reads, self.writes, self.moments):
+            accesses.fill(0)
+        self.outcomes = False
+
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
     """An access: the lanes that may do it, their addresses, and the region of all of these, if it is one.
 
-    `size` is that of an element in bytes, `lanes` is of how many lanes the access is.
+    `size` is that of an element in bytes, `lanes` is of how many lanes of each program the access is.
     """
 
     allowed: Mask
@@ -83,8 +96,9 @@ class Watch:
     def __init__(self, note: Note) -> None:
         self._note = note
         self._regions: tuple[Region, ...] = ()
-        self._epoch = self._last_epoch = 0
-        self._launch_begin = 0
+        self._last_epoch = 0
+        self._running = self._epochs = np.zeros(1, np.int64)  # the programs that run together, and the epoch of each
+        self._launch_begin = 0  # an epoch of no program: `_SEVERAL`
         self._programs = np.zeros(_FEW, np.int64)  # of this launch, the one of each epoch since its begin
         self._order = ProgramOrder()
         self._begun = 0
@@ -94,53 +108,96 @@ class Watch:
         self._regions = tuple(sorted(regions, key=lambda region: region.start))
         self._order = ProgramOrder()
         self._begun = 0
-        self._launch_begin = self._last_epoch + 1
+        self._last_epoch += 1
+        self._launch_begin = self._last_epoch
+        self._programs[0] = _SEVERAL
 
     def begin_program(self) -> None:
         """Begins the next program of the grid."""
         self._order.begin_program(self._begun)
+        self._running = np.array([self._begun])
         self._begun += 1
         self.barrier()
+
+    def begin_programs(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Begins the next programs of the grid, which run together; returns them and the epoch of each."""
+        self._running = np.arange(self._begun, self._begun + count)
+        self._begun += count
+        self.barrier()
+        return self._running, self._epochs
+
+    def go_on(self, running: NDArray[np.int64], epochs: NDArray[np.int64]) -> None:
+        """Lets programs go on that have begun together, in the order in which they began."""
+        self._running, self._epochs = running, epochs
+
+    @property
+    def epochs(self) -> NDArray[np.int64]:
+        """Returns the epoch that each of the programs is in which run together."""
+        return self._epochs
 
     def leave(self) -> Callable[[], None]:
         """Notes that the running program waits; returns what has to be done when it goes on."""
         self._order.leave()
-        program, epoch = self._order.program, self._epoch
+        program, running, epochs = self._order.program, self._running, self._epochs
 
         def resume() -> None:
             self._order.resume(program)
-            self._epoch = epoch
+            self.go_on(running, epochs)
 
         return resume
 
     def barrier(self) -> None:
-        """Notes that all lanes of the program have come this far."""
-        self._last_epoch += 1
-        self._epoch = self._last_epoch
-        number = self._epoch - self._launch_begin
-        if number == len(self._programs):
+        """Notes that all lanes of each program have come this far."""
+        count = len(self._running)
+        first = self._last_epoch + 1 - self._launch_begin
+        self._epochs = np.arange(self._last_epoch + 1, self._last_epoch + 1 + count)
+        self._last_epoch += count
+        while first + count > len(self._programs):
             self._programs = np.concatenate([self._programs, np.zeros_like(self._programs)])
-        self._programs[number] = self._order.program
+        self._programs[first : first + count] = self._running
 
     def synchronise(self) -> None:
         """Notes that the program acts on the outcome of an atomic operation: it may know of others from here on."""
         self._order.listen()
 
     def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
-        """Returns a load of elements of `size` bytes, and the lanes that may do it."""
+        """Returns a load of elements of `size` bytes, and the lanes that may do it.
+
+        Of programs that run together each has a row of `pointers`, here and in the other accesses.
+        """
         reach = self._reach("load", pointers, mask, size)
         for region, cells, who in self._cells(reach):
             # Every lane loads a scalar, one stores it.
-            readers = who | _EVERY_LANE if pointers.size == 1 else who
+            readers = who | _EVERY_LANE if reach.lanes == 1 else who
             for race in self._races(region, cells, region.writes[cells], readers, "reads what", "wrote"):
                 self._note(FaultKind.RACE, race)
-            last = region.reads[cells]
-            if _latest(last) >= self._epoch:
-                shared = (last >> _LANE_BITS == self._epoch) & (last != who)
-                region.reads[cells] = np.where(shared, who | _EVERY_LANE, who)
-            else:
-                region.reads[cells] = who
+            last, read_by = region.reads[cells], who
+            if _latest(last) >= self._epochs[0]:
+                shared = (last >> _LANE_BITS == who >> _LANE_BITS) & (last != who)
+                read_by = np.where(shared, who | _EVERY_LANE, who)
+            self._keep(region.reads, cells, last, read_by)
         return reach.allowed
+
+    def _keep(
+        self, kept: NDArray[np.int64], cells: NDArray[np.int64], last: NDArray[np.int64], who: NDArray[np.int64]
+    ) -> None:
+        """Keeps who touched these elements, where `last` were the ones before them.
+
+        One program after the other is seen by each that follows. Of programs that run together no one is the last.
+        """
+        kept[cells] = who
+        if len(self._running) > 1:
+            several = (kept[cells] ^ who) >> _LANE_BITS != 0
+            earlier = last >> _LANE_BITS
+            several |= (earlier >= self._launch_begin) & (
+                self._program_of(earlier) != self._program_of(who >> _LANE_BITS)
+            )
+            kept[cells[several]] = self._launch_begin << _LANE_BITS | _EVERY_LANE
+
+    def _program_of(self, epoch: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns the program of each epoch of this launch; any for others."""
+        found: NDArray[np.int64] = self._programs[np.maximum(epoch - self._launch_begin, 0)]
+        return found
 
     def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int, held: Held) -> Mask:
         """Returns a store of elements of `size` bytes, and the lanes that may do it. `held` gives what they overwrite.
@@ -157,7 +214,7 @@ class Watch:
             for race in self._overwritten(self._cells(self._reach("store", pointers, changed, size))):
                 self._note(FaultKind.RACE, race)
         for region, cells, who in touched:
-            region.writes[cells] = who
+            self._keep(region.writes, cells, region.writes[cells], who)
             region.moments[cells] = self._order.moment
         return allowed
 
@@ -211,12 +268,12 @@ class Watch:
         asked = _addresses(pointers, mask)
         region = self._only_region(asked, size)
         if region is not None or not asked.size:  # as mostly
-            return _Reach(mask, asked, region, size, pointers.size)
+            return _Reach(mask, asked, region, size, pointers.size // len(self._running))
         allowed = np.asarray(mask & self._inside(pointers, size), np.bool_)
         outside = mask & ~allowed
         if outside.any():
             self._note(FaultKind.OUT_OF_BOUNDS, self._describe(what, int(pointers[outside].flat[0]), size))
-        return _Reach(allowed, _addresses(pointers, allowed), None, size, pointers.size)
+        return _Reach(allowed, _addresses(pointers, allowed), None, size, pointers.size // len(self._running))
 
     def _only_region(self, addresses: NDArray[np.int64], size: int) -> Region | None:
         """Returns the region that all accesses lie in; None where it is not one."""
@@ -250,7 +307,11 @@ class Watch:
         if not addresses.size:
             return
         lanes = reach.allowed.reshape(-1).nonzero()[0]
-        who = lanes | (reach.lanes.bit_length() << _SIZE_SHIFT | self._epoch << _LANE_BITS)
+        epochs: NDArray[np.int64] | int = int(self._epochs[0])
+        if len(self._running) > 1:
+            program, lanes = np.divmod(lanes, reach.lanes)
+            epochs = self._epochs[program]
+        who = lanes | (reach.lanes.bit_length() << _SIZE_SHIFT | epochs << _LANE_BITS)
         parts = self._parts(addresses) if reach.region is None else ((reach.region, slice(None)),)
         for region, within in parts:
             if reach.size < region.cell:
@@ -280,12 +341,11 @@ class Watch:
         """Races with the last access to each element, where nothing put it before this one."""
         if _latest(last) < self._launch_begin:
             return
-        epoch = last >> _LANE_BITS
-        if lanes and ((epoch == self._epoch) & (last & ~_ATOMIC != who)).any():
+        epoch, own = last >> _LANE_BITS, who >> _LANE_BITS
+        if lanes and ((epoch == own) & (last & ~_ATOMIC != who)).any():
             yield f"a lane {does} another {did} in '{region.name}' without a barrier between"
         of_launch = (epoch >= self._launch_begin) & (last & _ATOMIC == 0)
-        programs = self._programs[np.maximum(epoch - self._launch_begin, 0)]
-        between = of_launch & (programs != self._order.program)
+        between = of_launch & (self._program_of(epoch) != self._program_of(own))
         if not between.any() or (self._order.is_told and did == "reads"):
             return
         if not self._order.is_told or not self._order.knows(region.moments[cells][between]):
