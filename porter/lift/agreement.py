@@ -17,6 +17,7 @@ from porter.contract.model.dtype import DType
 from porter.ir.tensor.arithmetic import apply
 from porter.ir.tensor.expressions import Expression
 from porter.ir.tensor.interpret import interpret
+from porter.ir.tensor.places import tensors_read
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.ir.tensor.values import Value, numeric
 from porter.ir.tensor.verify import POINTWISE
@@ -108,17 +109,21 @@ def _levels(graph: Graph) -> dict[_Level, list[int]]:
 
 
 def holds(program: TensorProgram, probe: Probe, seen: EvaluatedProbe) -> bool:
-    """Returns whether `program` gives at the sizes of `probe` what was seen of a call there."""
+    """Returns whether `program` gives at the sizes of `probe` what was seen of a call there.
+
+    A call may be given fewer tensors than the program has, as some are null pointers; it cannot have read those.
+    """
     given = {one.name: torch.tensor(one.elements, dtype=torch.float64).reshape(one.shape) for one in seen.inputs}
     shapes = {one.name: one.shape for one in seen.outputs}
-    if set(shapes) != {output.name for output in program.outputs}:
+    if set(shapes) != {output.name for output in program.outputs} or not tensors_read(program) <= given.keys():
         return False
     outputs = (
         replace(o, dtype=DType.FLOAT64) if o.dtype.is_float else o for o in program.outputs
     )  # nothing is rounded
-    program = replace(program, outputs=tuple(outputs))
+    inputs = tuple(tensor for tensor in program.inputs if tensor.name in given)
+    program = replace(program, inputs=inputs, outputs=tuple(outputs))
     try:
-        told = interpret(program, {tensor.name: given[tensor.name] for tensor in program.inputs}, probe.values, shapes)
+        told = interpret(program, {tensor.name: given[tensor.name] for tensor in inputs}, probe.values, shapes)
     except (IndexError, ZeroDivisionError, ValueError):
         return False
     return all(

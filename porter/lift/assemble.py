@@ -11,10 +11,9 @@ import torch
 
 from porter.contract.model.contract import Contract, Role, ScalarArg
 from porter.contract.model.expressions import evaluate, names_in
-from porter.ir.tensor.expressions import Read
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.notation import quantity_text
-from porter.ir.tensor.places import places, used_names
+from porter.ir.tensor.places import tensors_read, used_names
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.lift.fitted import FittedOutput, FittedProbe, FittedProbes, RefusedProbe
 from porter.lift.nodes import NotLiftedError
@@ -45,17 +44,12 @@ def assembled(contract: Contract, probes: Sequence[Probe], fitted: FittedProbes)
         + tuple(f"{name} is {value}" for name, value in held.items()),
         tuple(held),
     )
-    for name in sorted({tensor.name for tensor in contract.tensors if tensor.role is Role.OUT} & _read(program)):
+    for name in sorted({tensor.name for tensor in contract.tensors if tensor.role is Role.OUT} & tensors_read(program)):
         raise NotLiftedError(f"elements of '{name}' keep what they held where no condition of the source holds")
     for probe, part in zip(asked, told, strict=True):
         if isinstance(part, FittedProbe) and part not in parts:
             _check(contract, program, probe, part)
     return _with_used_names(program)
-
-
-def _read(program: TensorProgram) -> set[str]:
-    """Returns the names of the tensors that a program reads."""
-    return {place.thing.tensor for place in places(program) if isinstance(place.thing, Read)}
 
 
 def _with_used_names(program: TensorProgram) -> TensorProgram:

@@ -50,6 +50,11 @@ def used_names(program: TensorProgram) -> frozenset[str]:
     return frozenset[str]().union(*map(names_in, extents), *({name for name, _ in n.powers} for n in numbers))
 
 
+def tensors_read(program: TensorProgram) -> frozenset[str]:
+    """Returns the names of the tensors of which `program` reads elements."""
+    return frozenset(place.thing.tensor for place in places(program) if isinstance(place.thing, Read))
+
+
 def places(program: TensorProgram) -> Iterator[Place]:
     """Yields every part of a program, each before its own parts."""
     root = Place(program, program)

@@ -64,3 +64,12 @@ def test_a_program_is_held_to_what_was_seen_before_it_is_rounded(dtype, factor, 
     scaled = tuple(factor * element for element in elements)
     seen = EvaluatedProbe((Values("x", (2,), elements),), (Values("out", (2,), scaled),))
     assert holds(made, Probe({"n": 2}), seen) is wanted
+
+
+@pytest.mark.parametrize(("of", "wanted"), [("x", True), ("mask", False)])
+def test_a_call_reads_no_tensor_that_is_a_null_pointer_in_it(of, wanted):
+    inputs = [("x", DType.FLOAT32, "n"), ("mask", DType.FLOAT32, "n")]
+    made = program("op", inputs, [output("i", (size("n"),), read(of, "i"))], ("n",))
+    elements = (0.5, 1.5)
+    seen = EvaluatedProbe((Values("x", (2,), elements),), (Values("out", (2,), elements),))
+    assert holds(made, Probe({"n": 2}), seen) is wanted
