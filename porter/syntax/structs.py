@@ -93,7 +93,7 @@ class StructReader(StatementReader):
         while self.text in ("static", "const", "constexpr"):
             self.step()
         if self.text == "enum":
-            return self.enum()
+            return self.enum(typedef=typedef)
         return self.struct(template, typedef=typedef)
 
     def struct(self, template: tuple[TemplateParam, ...], *, typedef: bool) -> str:
@@ -115,10 +115,19 @@ class StructReader(StatementReader):
         self.members(StructTree(name, template, (), (), (), bases, line, arguments, key == "union", aligned, closed))
         if not typedef and self.is_name:
             self.found.variables.extend(self.instances(name))
-        while self.text not in (";", "") and typedef:
-            self.step()
+        if typedef:
+            self.further_names(name, line)
         self.expect(";")
         return name
+
+    def further_names(self, name: str, line: int) -> None:
+        """The declarators behind the body of `typedef struct name { ... } Alias, *Pointer`."""
+        while self.text not in (";", ""):
+            if self.take(",") or self.ignored():
+                continue
+            alias = self.typedef_name(TypeName(name), line)
+            if alias.name != name:
+                self.found.aliases.append(replace(alias, scope=self.path))
 
     def is_made_of_nothing(self, name: str) -> bool:
         """Returns whether the class `name`, whose body begins here, has no constructor, or one without arguments."""
@@ -224,7 +233,7 @@ class StructReader(StatementReader):
             return
         self.definition()
 
-    def enum(self) -> str:
+    def enum(self, *, typedef: bool) -> str:
         """`enum class E : int { a, b = 4 };`: constexpr variables, and an alias of the integer."""
         line = self.line
         self.step()
@@ -238,6 +247,8 @@ class StructReader(StatementReader):
         self.scopes.declare(name, "type")
         self.found.variables.extend(self.enumerators(name, f"{name}::" if scoped else "", kind))
         self.found.aliases.append(Alias(name, kind, (), line, self.path, enumerates=True))
+        if typedef:
+            self.further_names(name, line)
         while self.text not in (";", ""):
             self.step()
         self.expect(";")

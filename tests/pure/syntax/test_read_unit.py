@@ -318,6 +318,21 @@ def test_asm_has_operands():
     assert asm == Asm("mov.u32 %0, %1;", (("=r", Name("x", (), 1)),), (("r", Name("y", (), 1)),), 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("typedef struct at { float x; } A, *P;", [("A", TypeName("at")), ("P", TypeName("at", pointers=1))]),
+        ("typedef struct { float x; } A, *P;", [("P", TypeName("A", pointers=1))]),
+        ("typedef struct A { float x; } __attribute__((aligned(4))) A, R[2];", [("R", None)]),
+        ("typedef enum kind { one, two } Kind;", [("kind", TypeName("int")), ("Kind", TypeName("kind"))]),
+    ],
+)
+def test_a_typedef_of_a_definition_gives_every_name(text, found):
+    aliases = unit_of(text).aliases
+    assert [alias.name for alias in aliases] == [name for name, _ in found]
+    assert all(kind in (None, alias.type) for alias, (_, kind) in zip(aliases, found, strict=True))
+
+
 def test_structs_have_fields_methods_and_specialisations():
     unit = unit_of(
         """template <typename T> struct Add { static constexpr int width = 4; T zero; union { float4 v; float s[4]; };
