@@ -12,7 +12,7 @@ from porter.contract.analysis.scope import Scope
 from porter.contract.analysis.usage import Usage
 from porter.contract.infer.dispatched import dispatched_arguments
 from porter.contract.infer.functors import element_of, function_objects
-from porter.contract.infer.scalars import dimensions, numbers_elements
+from porter.contract.infer.scalars import component_count, dimensions, numbers_elements
 from porter.contract.model.contract import LaunchShape
 from porter.contract.model.expressions import children, free_names, render, value
 from porter.contract.model.parser import parse
@@ -300,13 +300,19 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
         elif param.name in dispatched:
             arguments.append(dispatched[param.name])
         elif param.kind.startswith("typename"):
-            usual = element_of(objects) or "float"
-            arguments.append("int" if numbers_elements(usage, function, param.name) else usual)
+            arguments.append(_usual_type(usage, function, param.name, element_of(objects) or "float"))
         else:
             arguments.append(
                 param.default if re.fullmatch(r"\d+|true|false", param.default) else _usual(param.kind, param.name)
             )
     return tuple(arguments)
+
+
+def _usual_type(usage: Usage, function: Function, name: str, element: str) -> str:
+    """Returns what a type of a template is taken for: a number, or a vector of as many as it has components."""
+    if count := component_count(usage, function, name):
+        return f"float{max(count, 2)}"
+    return "int" if numbers_elements(usage, function, name) else element
 
 
 def _around(usage: Usage, kernel: Function, launch: Launch) -> Scope:

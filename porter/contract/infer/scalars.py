@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from porter.contract.analysis.axes import CHOSEN_AXIS
 from porter.contract.analysis.body import quietly, walk, written
 from porter.contract.analysis.passing import is_name, passed_on
-from porter.contract.analysis.records import is_stream
+from porter.contract.analysis.records import COMPONENTS, is_stream
 from porter.contract.analysis.row_strides import is_row_stride
 from porter.contract.analysis.scope import Scope
 from porter.contract.analysis.shares import divides_a_size
@@ -139,6 +139,28 @@ def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
     handed = "|".join(p.name for p in function.params if p.name and p.type.base == type_ and not p.type.pointers)
     subscripts = (_without(text, called, _CAST) for text in re.findall(r"\[([^\[\]]*)\]", body))
     return bool(handed) and any(re.search(rf"\b(?:{handed})\b", text) for text in subscripts)
+
+
+def component_count(usage: Usage, function: Function, type_: str) -> int:
+    """Returns how many components a type that a template leaves open has: 4 where `v.w` is used, 0 for a number."""
+    words = [word.text for word in usage.body(function).words]
+    named = {p.name for p in function.params if p.type.base == type_}
+    for i, word in enumerate(words[:-1]):
+        if word == type_:
+            named.add(next((w for w in words[i + 1 : i + 4] if w not in ("const", "*", "&", "__restrict__")), ""))
+    ends = (_end_of_subscripts(words, i + 1) for i, word in enumerate(words) if word in named)
+    used = {words[end + 1] for end in ends if end + 1 < len(words) and words[end] in (".", "->")}
+    return max((count for count, name in enumerate(COMPONENTS, 1) if name in used), default=0)
+
+
+def _end_of_subscripts(words: Sequence[str], place: int) -> int:
+    """Returns where `[i][j]` behind a name ends; `place` itself where there is none."""
+    depth = 0
+    for end in range(place, len(words)):
+        depth += (words[end] == "[") - (words[end] == "]")
+        if not depth and words[end] != "]":
+            return end
+    return len(words)
 
 
 def _without(text: str, *patterns: str) -> str:

@@ -245,6 +245,20 @@ def test_a_type_of_numbers_that_indices_are_made_of_is_a_whole_one(body, templat
     assert contract.entry.template == template
 
 
+@pytest.mark.parametrize(
+    ("body", "vector"),
+    [
+        ("V v{reinterpret_cast<const V*>(x)[i]}; y[i] = v.x + v.w;", "float4"),
+        ("const V* v = (const V*)x; y[i] = v[i].x * v[i].y;", "float2"),
+        ("V v = ((const V*)x)[i]; y[i] = v;", "float"),
+    ],
+)
+def test_a_type_whose_components_are_used_is_a_vector(body, vector):
+    text = f"template <typename T, typename V> __global__ void k(const T* x, T* y) {{ int i = threadIdx.x; {body} }}"
+    (contract,) = draft(parse(Source(Path("op.cu"), text)))
+    assert contract.entry.template == ("float", vector)
+
+
 CHAINED = """
 template <typename T, int B> __global__ void twice(const T* x, T* y, int n) {
     int i = blockIdx.x * B + threadIdx.x;
