@@ -103,6 +103,16 @@ def asserting_kernel(x):
 
 
 @triton.jit
+def given_kernel(x, y, limit: tl.constexpr):
+    if x.to(tl.int64) != limit:
+        tl.store(y, 7)
+
+
+def given(x, y, limit):
+    given_kernel[(1,)](x, y, limit=limit)
+
+
+@triton.jit
 def aligned_kernel(x, y, bits: tl.constexpr):
     if bits == 0:
         tl.store(y + tl.arange(0, 2), (x + tl.arange(0, 2)).to(tl.int64) & 15)

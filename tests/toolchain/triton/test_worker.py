@@ -69,6 +69,13 @@ def test_a_kernel_may_ask_how_its_tensors_are_aligned(call):
     assert run.outputs[1].storage.tolist() == [0, 4]
 
 
+def test_a_kernel_may_ask_whether_a_tensor_is_given(call):
+    run = call("given", np.zeros(8), np.zeros(1), 0)
+    assert run.faults == ()
+    assert run.outputs[1].storage.tolist() == [7]
+    assert only(call("given", np.zeros(8), np.zeros(1), 256)).kind is FaultKind.UNKNOWN
+
+
 @pytest.mark.parametrize("bits", [3, 4, 40])
 def test_the_rest_of_an_address_is_another_on_a_device(call, bits):
     fault = only(call("aligned", np.zeros(8, np.int64), np.zeros(2, np.int64), bits))

@@ -1,4 +1,7 @@
-"""Addresses as numbers: how far one lies from a boundary is the same on every device, and nothing else of it is."""
+"""Addresses as numbers: how far one lies from a boundary and whether it is null are the same on every device.
+
+Nothing else of them is.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ Operation = Callable[[InterpreterBuilder, TensorHandle, TensorHandle], TensorHan
 
 
 class Address(TensorHandle):  # type: ignore[misc]
-    """A pointer as an integer, which only `offset_within` may read."""
+    """A pointer as an integer, which only its methods may read."""
 
     def __init__(self, pointers: NDArray[np.uint64], type_: tl.dtype) -> None:
         self.addresses = pointers
@@ -37,9 +40,14 @@ class Address(TensorHandle):  # type: ignore[misc]
         offset = self.addresses % bytes_.astype(np.uint64)
         return TensorHandle(offset.astype(_get_np_dtype(self.dtype)), self.dtype)
 
+    @property
+    def is_given(self) -> TensorHandle:
+        """Returns 0 for a null pointer and 1 for any other, in the integer type of the address."""
+        return TensorHandle((self.addresses != 0).astype(_get_np_dtype(self.dtype)), self.dtype)
+
 
 def watch_addresses() -> None:
-    """Lets kernels ask how their tensors are aligned, `address & 15` or `address % 16`, and nothing else of them."""
+    """Lets kernels ask how their tensors are aligned, `address & 15` or `address % 16`, and whether they are null."""
 
     def create_ptr_to_int(_builder: InterpreterBuilder, pointers: TensorHandle, type_: tl.dtype) -> TensorHandle:
         return Address(pointers.data.astype(np.uint64), type_.scalar)
@@ -48,6 +56,8 @@ def watch_addresses() -> None:
     InterpreterBuilder.create_and = _aligned(InterpreterBuilder.create_and, beyond=1)
     InterpreterBuilder.create_urem = _aligned(InterpreterBuilder.create_urem, beyond=0)
     InterpreterBuilder.create_srem = _aligned(InterpreterBuilder.create_srem, beyond=0)
+    InterpreterBuilder.create_icmpEQ = _against_null(InterpreterBuilder.create_icmpEQ)
+    InterpreterBuilder.create_icmpNE = _against_null(InterpreterBuilder.create_icmpNE)
 
 
 def _aligned(operation: Operation, beyond: int) -> Operation:
@@ -60,6 +70,19 @@ def _aligned(operation: Operation, beyond: int) -> Operation:
             edges = right.data.astype(np.int64) + beyond
             if ((edges > 0) & (edges <= _BOUNDARY) & (edges & (edges - 1) == 0)).all():
                 return left.offset_within(edges)
+        return operation(builder, left, right)
+
+    return applied
+
+
+def _against_null(operation: Operation) -> Operation:
+    """Returns the comparison `operation`, which takes an address and 0, too."""
+
+    def applied(builder: InterpreterBuilder, left: TensorHandle, right: TensorHandle) -> TensorHandle:
+        if isinstance(right, Address):
+            left, right = right, left
+        if isinstance(left, Address) and not isinstance(right, Address) and not right.data.any():
+            left = left.is_given
         return operation(builder, left, right)
 
     return applied
