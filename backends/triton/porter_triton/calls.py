@@ -249,12 +249,16 @@ class Calls:
         return other if not other.finished or other.faults or distance(other, call.run) > 0 else None
 
     def _otherwise(self, function: Function, request: PlanRequest, job: Job, call: Call) -> Run | None:
-        """Returns the first run of another plan of the call that fails, else the one that answers farthest off."""
+        """Returns the first run of another plan of the call that fails, else the one that answers farthest off.
+
+        What is planned alone is told the numbers that the call has read: host code may divide by them.
+        """
         seen = [work_of(call.plan)]
         farthest: tuple[float, Run] | None = None
         variants = list(_variants(request, self._calls.configurations(function)))
         try:
-            found = self._calls.alone(function, variants, job)
+            reads = call.plan.reads or None
+            found = self._calls.alone(function, [replace(asked, answers=reads) for asked in variants], job)
         except EndedError as ended:
             return ended.run
         for asked, planned in zip(variants, found, strict=True):

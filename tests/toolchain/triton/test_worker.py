@@ -69,6 +69,13 @@ def test_a_kernel_may_ask_how_its_tensors_are_aligned(call):
     assert run.outputs[1].storage.tolist() == [0, 4]
 
 
+def test_a_host_may_divide_by_what_it_reads(call):
+    for _ in range(3):  # the second call is planned in other ways, too
+        run = call("divided", np.ones(64), np.zeros(64), np.full(1, 2.0))
+        assert (run.finished, run.faults) == (True, ())
+        assert run.outputs[1].storage.tolist() == [2.0] * 32 + [0.0] * 32
+
+
 def test_a_kernel_may_ask_whether_a_tensor_is_given(call):
     run = call("given", np.zeros(8), np.zeros(1), 0)
     assert run.faults == ()
