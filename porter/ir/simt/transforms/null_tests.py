@@ -1,7 +1,7 @@
 """Null tests: what a branch asks of pointers for null is a branch of its own, around the rest of the condition.
 
 A launch that passes no pointer is compiled without what stands behind the test, which a condition that a run decides
-would keep.
+would keep. A pointer that was moved is asked for at the place it was moved from, which a launch passes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from porter.ir.simt.types import Pointer
 
 def with_null_tests_first(function: Function) -> Function:
     """Returns `function` with each test of a pointer for null in a branch of its own."""
+    function = _of_unmoved(function)
     known = makers(function)
     while True:
         changed = [False]
@@ -30,6 +31,34 @@ def with_null_tests_first(function: Function) -> Function:
         if not changed[0]:
             return function
         known = makers(function)
+
+
+def _of_unmoved(function: Function) -> Function:
+    """Returns `function` with null tests of pointers as they were before any offset."""
+    known = makers(function)
+
+    def rule(op: Op) -> Replacement | None:
+        if not _compares_with_null(op, known) or (begin := _unmoved(op.operands[0], known)) is op.operands[0]:
+            return None
+        null = Op("constant", (), (Value(begin.type),), (("value", 0),), (), op.location)
+        return Replacement((null, replace(op, operands=(begin, null.result))), op.results)
+
+    return rewritten(function, rule)
+
+
+def _unmoved(pointer: Value, known: Mapping[Value, Op]) -> Value:
+    """Returns the pointer that `pointer` lies at an offset from, on whatever side of branches it was moved."""
+    maker = known.get(pointer)
+    if maker is None:
+        return pointer
+    if maker.kind == "offset":
+        return _unmoved(maker.operands[0], known)
+    sides = maker.operands[1:] if maker.kind == "select" else ()
+    if maker.kind == "if":
+        place = maker.results.index(pointer)
+        sides = tuple(region.ops[-1].operands[place] for region in maker.regions)
+    begins = {_unmoved(side, known) for side in sides}
+    return begins.pop() if len(begins) == 1 else pointer
 
 
 def _split(op: Op, known: Mapping[Value, Op]) -> Replacement | None:
@@ -56,9 +85,13 @@ def _is_null_test(value: Value, known: Mapping[Value, Op]) -> bool:
         return False
     if maker.kind in ("and", "or", "not"):
         return all(_is_null_test(operand, known) for operand in maker.operands)
-    if maker.kind not in ("eq", "ne") or not isinstance(maker.operands[0].type, Pointer):
+    return _compares_with_null(maker, known)
+
+
+def _compares_with_null(op: Op, known: Mapping[Value, Op]) -> bool:
+    if op.kind not in ("eq", "ne") or not isinstance(op.operands[0].type, Pointer):
         return False
-    other = known.get(maker.operands[1])
+    other = known.get(op.operands[1])
     return other is not None and other.kind == "constant"
 
 

@@ -142,6 +142,34 @@ store %x, %a, %sum
 store %x, %a, %sum
 """,
     ),
+    "a test for null of what was moved on one side": (
+        with_null_tests_first,
+        """
+%0 = constant {value = 0} : ptr<u8, global>
+%1 = ne %p, %0 : bool
+%q = if %1 : ptr<u8, global> {
+  %2 = offset %p, %n : ptr<u8, global>
+  yield %2
+} {
+  yield %p
+}
+%3 = ne %q, %0 : bool
+if %3 {
+  %4 = constant {value = 1.0} : f32
+  store %x, %n, %4
+} {
+}
+""",
+        """
+%0 = constant {value = 0} : ptr<u8, global>
+%1 = ne %p, %0 : bool
+if %1 {
+  %2 = constant {value = 1.0} : f32
+  store %x, %n, %2
+} {
+}
+""",
+    ),
     "a test for null": (
         with_null_tests_first,
         """
