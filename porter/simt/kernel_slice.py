@@ -71,11 +71,12 @@ def kernel_slice(
 def callee_slice(
     names: frozenset[str], source: Source, headers: Sequence[Source] = (), defines: tuple[str, ...] = ()
 ) -> tuple[Source, ...]:
-    """Returns a slice like `kernel_slice`, of the host functions and kernels called `names`, with their namespaces."""
+    """Returns a slice like `kernel_slice`, of the functions and kernels called `names`, with their namespaces."""
 
     def called(file: Source) -> Iterator[Function]:
         program = parse(file, defines=defines)
-        return (f for f in (*program.host_functions, *program.kernels) if f.qualified in names)
+        functions = (*program.host_functions, *program.device_functions, *program.kernels)
+        return (f for f in functions if f.qualified in names)
 
     return _slice((source, *headers), called)
 

@@ -1,8 +1,9 @@
 """Functions that a program declares and another file of its library defines, found beside who declares them.
 
-`dim3 grid_of(size_t n);` stands in `cuda.h`, and `cuda.c` defines it: without that neither an original nor a port can
-be executed, and no launcher can be lowered. Only what is called, and what that needs of its own file, is taken. A port
-to C++ does not have it, for it belongs to another file of the build.
+`dim3 grid_of(size_t n);` stands in `cuda.h`, and `cuda.c` defines it; or `camera.cu` defines what a kernel calls, to be
+linked on the device. Without that neither an original nor a port can be executed, and nothing can be lowered. Only what
+is called, and what that needs of its own file, is taken. A port to C++ does not have it, for it belongs to another file
+of the build.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from porter.source.prototypes import prototypes
 from porter.source_text import Source
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+_OF_WARPS = re.compile(r"\b(?:\w+_sync|warpSize|asm|__\w*(?:shfl|ballot)\w*)\b|cooperative_groups|cg::")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MOST_ROUNDS = 3  # functions of other files that call functions of other files
 _MOST_FILES = 200  # of a folder that are looked into
@@ -49,7 +51,7 @@ def defined_elsewhere(program: Program) -> tuple[Taken, ...]:
     for _ in range(_MOST_ROUNDS):
         for name, files in wanted.items():
             definition = search.definition(name, files)
-            if definition is not None and search.is_of_the_host(definition.path, name):
+            if definition is not None and search.may_be_taken(definition.path, name):
                 found.setdefault(definition.path, set()).add(name)
         taken = tuple(search.taken(path, names) for path, names in found.items())
         known = {name for names in found.values() for name in names}
@@ -89,15 +91,22 @@ class _Search:
         alike = [source for source in found if source.path.stem in stems] if len(found) > 1 else found
         return alike[0] if len(alike) == 1 and _are_overloads(_defines(alike[0].text, name)) else None
 
-    def is_of_the_host(self, path: Path, name: str) -> bool:
-        """Returns whether what the function `name` of the file at `path` takes is host code that launches nothing."""
-        read = parse(self.taken(path, {name}).piece, defines=self.program.defines)
-        return bool(read.host_functions) and not (read.kernels or read.launches)
+    def may_be_taken(self, path: Path, name: str) -> bool:
+        """Returns whether what the function `name` of the file at `path` takes launches nothing.
+
+        On a device it must mean the same whatever the width of a warp, since nothing translates it.
+        """
+        piece = self.taken(path, {name}).piece
+        read = parse(piece, defines=self.program.defines)
+        if read.kernels or read.launches or not (read.host_functions or read.device_functions):
+            return False
+        return not (read.device_functions and _OF_WARPS.search(piece.text))
 
     def taken(self, path: Path, names: set[str]) -> Taken:
         """Returns the piece of the file at `path` that the functions `names` take."""
         source = self.texts[path]
-        functions = parse(source, defines=self.program.defines).host_functions
+        read = parse(source, defines=self.program.defines)
+        functions = (*read.host_functions, *read.device_functions)
         qualified = frozenset(f.qualified for f in functions if f.name in names)
         (piece,) = callee_slice(qualified, source, (), self.program.defines)
         return Taken(tuple(sorted(names)), Source(path, _INCLUDE.sub("", piece.text), piece.first_line))

@@ -76,6 +76,16 @@ def test_what_stands_beside_a_function_that_launches_a_kernel_is_taken(taken):
     assert "other" not in one.piece.text
 
 
+@pytest.mark.parametrize(
+    ("body", "names"), [("return x * x;", ("squared",)), ("return __shfl_down_sync(0xffffffffu, x, 1);", ())]
+)
+def test_a_function_of_the_device_is_taken_unless_it_hangs_on_the_width_of_a_warp(taken, body, names):
+    op = '#include "math.h"\n__global__ void k(float* y) { y[threadIdx.x] = squared(y[threadIdx.x]); }\n'
+    head = "__device__ float squared(float x)"
+    found = taken(op=op, math_h=f"{head};\n", math_cu=f'#include "math.h"\n{head} {{ {body} }}\n')
+    assert tuple(name for one in found for name in one.names) == names
+
+
 def test_of_overloads_all_are_taken(taken):
     overloads = SIZES + "namespace lib { int blocks_of(float n) { return 1; } }\n"
     (one,) = taken(sizes_cpp=overloads)
