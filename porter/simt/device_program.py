@@ -10,14 +10,17 @@ import re
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from porter.execution.job import BuildFailure, Built, DeviceProgram, Executable
+from porter.simt.compiler import Diagnostics
 from porter.simt.driver import DRIVER_FILE, without_macros
 from porter.simt.elf import demangled, read_elf
-from porter.simt.failure import blamed, build_failure
+from porter.simt.failure import blamed, build_failure, lines_behind
 from porter.simt.unit import VARIABLES, Unit
 
 _LIST = "porter_kernels"
+_MOST_ROUNDS = 8  # in each of which host code is left out
 _OF_COMPILERS = ("_ZSt", "_ZGV", "_ZTV", "_ZTI", "_ZTS", ".L")
 _ANONYMOUS = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::")
 _FRAME = """
@@ -43,22 +46,21 @@ def with_devices(whole: Unit, built: Sequence[Built]) -> tuple[Built, ...]:
             found.append(one)
             continue
         if one.path not in made:
-            made[one.path] = _device_program(_with_absent(whole, one), one.path)
+            made[one.path] = _device_program(whole, one)
         device = made[one.path]
         found.append(device if isinstance(device, BuildFailure) else replace(one, device=device))
     return tuple(found)
 
 
-def _with_absent(whole: Unit, one: Executable) -> Unit:
-    return replace(whole, headers=(*whole.headers, *((name, "") for name in one.absent)))
+def _device_program(whole: Unit, planning: Executable) -> DeviceProgram | BuildFailure:
+    """The kernels that `planning` can launch, but for those that C++ cannot name from outside.
 
-
-def _device_program(whole: Unit, planning: str) -> DeviceProgram | BuildFailure:
-    """The kernels that the executable at `planning` can launch, but for those that C++ cannot name from outside."""
-    kernels = launchable(planning)
+    Headers that it was built without are empty for them, too.
+    """
+    kernels = launchable(planning.path)
     while True:
-        unit = whole.of_device(_ending(whole, kernels))
-        done = unit.make()
+        unit = reduce(Unit.treating_as_empty, planning.absent, whole.of_device(_ending(whole, kernels)))
+        unit, done = _made(unit, has_all=not planning.absent)
         if done.ok:
             variables = unit.program.with_name(VARIABLES).read_text().split()
             own = tuple(filter(_is_of_source, variables))
@@ -69,6 +71,17 @@ def _device_program(whole: Unit, planning: str) -> DeviceProgram | BuildFailure:
             failure = build_failure(done.log, whole.request)
             return replace(failure, message=f"the kernels do not build without host code: {failure.message}")
         kernels = tuple(kernel for index, kernel in enumerate(kernels) if index not in guilty)
+
+
+def _made(unit: Unit, *, has_all: bool) -> tuple[Unit, Diagnostics]:
+    """Makes `unit`, without host code in which errors lie unless it `has_all` headers; returns what was made."""
+    done = unit.make()
+    for _ in range(_MOST_ROUNDS):
+        fewer = None if has_all or done.ok else unit.without_host_code(lines_behind(done.log))
+        if fewer is None:
+            break
+        unit, done = fewer, fewer.make()
+    return unit, done
 
 
 def _is_of_source(variable: str) -> bool:

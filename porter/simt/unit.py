@@ -146,14 +146,15 @@ class Unit:
 
     def without_host_code(self, lines: Lines) -> Unit | None:
         """The same with declarations for host functions whose bodies have one of `lines`, and, where kernels alone are
-        called, without what else of the host has one; None where nothing has.
+        called or built, without what else of the host has one; None where nothing has.
         """
         assert self.written is not None
         source, named = self.written
         apart = {header.path: header for _, header in named}
         files = (source, *apart.values())
         fewer = with_declarations(files, lines, self.request.defines, self._names)
-        if fewer == files and all(c.entry.kind is EntryKind.KERNEL for c in self.request.callees):
+        calls_kernels = all(c.entry.kind is EntryKind.KERNEL for c in self.request.callees)
+        if fewer == files and (calls_kernels or self.request.part is Part.DEVICE):
             fewer = without_failing(files, lines)
         if fewer == files:
             return None

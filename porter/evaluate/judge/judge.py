@@ -143,7 +143,7 @@ class _Trial:
                 self.not_taken.setdefault(workload.name, _NOT_TAKEN.format(workload.name, broken.message))
                 return None
             if broken is not None:
-                return _stopped(broken, candidate, place, self.checked)
+                return _stopped(broken, candidate, place, self.checked, self.reference.habits)
             self.launched = self.launched or bool(run.launches)
             if not (run.launches and _is_empty(given)):
                 self.coverage |= run.coverage  # launches on empty inputs execute nothing
@@ -226,9 +226,14 @@ def at_line(rule: Finding) -> str:
     return f"{rule.source.path.name}:{rule.span.line}: " if rule.source and rule.span else ""
 
 
-def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Checked]) -> Crashed | NotVerified:
-    """Returns what a run that did not finish means: an interpreter may be too slow for it, or not know all of it."""
-    if broken.kind is FaultKind.UNKNOWN:
+def _stopped(
+    broken: Fault, candidate: Candidate, place: str, checked: list[Checked], habits: frozenset[FaultKind]
+) -> Crashed | NotVerified:
+    """Returns what a run that did not finish means: an interpreter may be too slow for it, or not know all of it.
+
+    A host that reads more than is followed has not crashed where that of the original has the habit.
+    """
+    if broken.kind is FaultKind.UNKNOWN or (broken.kind is FaultKind.HOST_WORK and broken.kind in habits):
         return NotVerified(f"{described(broken)} ({place})")
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
         because = f"the port is too slow to be interpreted here ({place}); smaller sizes: --size"

@@ -219,6 +219,17 @@ def test_an_interpreter_may_be_too_slow_where_a_port_of_its_own_speed_hangs():
     assert isinstance(judge(REFERENCE, (Candidate(None, endless),)), NotVerified)
 
 
+def test_a_host_that_reads_more_than_is_followed_as_its_original_does_is_no_crash():
+    much = Fault(FaultKind.HOST_WORK, "", 0, "", "the host reads 256 numbers", fatal=True)
+
+    def reading(_):
+        return Run(False, 1, (), (), (), (), (), (much,), "", "", 0.0)
+
+    assert isinstance(judge(REFERENCE, (Candidate(None, reading),)), Refused)
+    alike = replace(REFERENCE, habits=frozenset({FaultKind.HOST_WORK}))
+    assert isinstance(judge(alike, (Candidate(None, reading),)), NotVerified)
+
+
 def with_nothing_to_do(kind: FaultKind, n: int, *, decides: bool = False):
     """The outcome of a candidate that shows a fault of `kind` where the input has `n` elements, and nowhere else."""
     special = Workload("special", {"n": n}, 3)

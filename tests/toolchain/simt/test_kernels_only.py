@@ -8,7 +8,7 @@ import pytest
 
 from porter.contract.model.contract import Entry, EntryKind
 from porter.dialect import CUDA
-from porter.execution.job import BuildFailure, BuildRequest, Built, Callee, Executable
+from porter.execution.job import BuildFailure, BuildRequest, Built, Callee, Executable, Part
 from porter.simt import unit
 from porter.simt.build import build
 from porter.simt.compiler import Compiler, Diagnostics, call
@@ -37,6 +37,15 @@ def test_kernels_and_launchers_are_built_without_headers_and_host_functions_that
         assert isinstance(one, Executable)
         assert one.absent == ("nowhere/library.h", "other.h")
         assert one.failure.message == "nowhere/library.h: No such file or directory"
+
+
+@pytest.mark.parametrize("main", ["", "int main() { library_t handle; uses(handle); }\n"])
+def test_kernels_are_planned_for_without_what_their_launcher_is_built_without(build_cache, main):
+    callees = (Callee(Entry(EntryKind.POINTER, "launch")),)
+    request = BuildRequest(Source(Path("/u/user.cu"), ABSENT + main), (), CUDA, callees, 32, part=Part.HOST)
+    (one,) = build(request, build_cache)
+    assert isinstance(one, Executable)
+    assert one.device is not None
 
 
 def test_headers_that_are_missing_are_found_at_once(build_all, monkeypatch):
