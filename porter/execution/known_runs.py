@@ -17,15 +17,26 @@ import numpy as np
 from porter.execution.job import Executable, FaultKind, Job, Limits, Run, TensorValue, Value
 
 _MOST_BYTES, _LARGEST = 96 << 20, 12 << 20
-# What hangs on the machine, of which the next run may show another state.
-_OF_THE_MACHINE = frozenset((FaultKind.RESOURCE, FaultKind.TIMEOUT))
+_COMPUTING = 0.9  # of what it may take: a run that was broken off did not wait for anything
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A run. One that was broken off was `allowed_s` of processor time, which was too little; any other has none."""
+
+    run: Run
+    allowed_s: float | None
+
+    def stands_for(self, limits: Limits) -> bool:
+        """Returns whether the same job within `limits` would come to the same end."""
+        return self.run.seconds <= limits.cpu_s if self.allowed_s is None else limits.cpu_s <= self.allowed_s
 
 
 @dataclass
 class KnownRuns:
     """Keeps the last runs, up to some memory, each by its executable, its entry and all that its job holds."""
 
-    _kept: OrderedDict[tuple[str, int, bytes], Run] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[tuple[str, int, bytes], _Known] = field(default_factory=OrderedDict)
     _bytes: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -36,20 +47,22 @@ class KnownRuns:
         key = executable.path, executable.index, _digest(job)
         with self._lock:
             known = self._kept.get(key)
-        if known is not None and known.seconds <= limits.cpu_s:
-            return known
+        if known is not None and known.stands_for(limits):
+            return known.run
         made = make()
-        if not _OF_THE_MACHINE.intersection(fault.kind for fault in made.faults):
-            self._keep(key, made)
+        kinds = {fault.kind for fault in made.faults}
+        waited = FaultKind.TIMEOUT in kinds and made.seconds < _COMPUTING * limits.cpu_s
+        if not waited and FaultKind.RESOURCE not in kinds:  # which hang on the machine, and what else runs there
+            self._keep(key, _Known(made, limits.cpu_s if FaultKind.TIMEOUT in kinds else None))
         return made
 
-    def _keep(self, key: tuple[str, int, bytes], run: Run) -> None:
-        size = _bytes(run)
+    def _keep(self, key: tuple[str, int, bytes], known: _Known) -> None:
+        size = _bytes(known)
         if size > _LARGEST:
             return
         with self._lock:
             self._bytes += size - _bytes(self._kept.pop(key, None))
-            self._kept[key] = run
+            self._kept[key] = known
             while self._bytes > _MOST_BYTES:
                 self._bytes -= _bytes(self._kept.popitem(last=False)[1])
 
@@ -74,5 +87,5 @@ def _add(update: Callable[[bytes | memoryview], None], values: Iterable[Value]) 
             update(repr((type(value.value), value.value)).encode())
 
 
-def _bytes(run: Run | None) -> int:
-    return sum(value.storage.nbytes for value in (*run.outputs, *run.results)) if run is not None else 0
+def _bytes(known: _Known | None) -> int:
+    return sum(v.storage.nbytes for v in (*known.run.outputs, *known.run.results)) if known is not None else 0

@@ -102,6 +102,16 @@ def test_what_hangs_on_the_machine_is_asked_again(kind):
     assert asked.made > 1
 
 
+def test_what_computed_for_too_long_is_only_asked_again_with_more_time():
+    asked = Asked(replace(ENDED, faults=(Fault(FaultKind.TIMEOUT, "", 0, "", "", fatal=True),)))
+    asked(job(), within=limits(0.2))
+    asked(job(), within=limits(0.1))
+    asked(job(), within=limits(0.2))
+    assert asked.made == 1
+    asked(job(), within=limits(0.4))
+    assert asked.made > 1
+
+
 def test_the_oldest_runs_are_forgotten():
     large = TensorValue(DType.FLOAT32, (1 << 21,), np.zeros(1 << 21, np.float32))
     asked = Asked(replace(ENDED, outputs=(large,)))
