@@ -185,6 +185,18 @@ def test_a_literal_is_short_and_never_beyond_the_largest_float():
     assert literal(0.7071067811865476, Scalar.F64).text == "0.7071067811865476"
 
 
+def test_the_larger_of_a_number_and_a_literal_is_of_the_number_s_type():
+    text = """#include <cuda_fp16.h>
+    __global__ void k(__half* x, double* y) {
+      x[threadIdx.x] = __hmax(x[threadIdx.x], __float2half(0.5f));
+      y[threadIdx.x] = fmax(y[threadIdx.x], 0.1);
+    }"""
+    unit = read_unit(parse(Source(Path("op.cu"), text)))
+    (made,) = [print_kernel(prepared_kernel(unit, kernel, INFO)).text for kernel in unit.kernels]
+    assert ", tl.cast(0.5, tl.float16))" in made  # beside one of 32 bits the half would be one
+    assert ", tl.full([], 0.1, tl.float64))" in made
+
+
 def test_rows_behind_the_limit_are_left_out_where_the_place_may_lie_in_front_of_the_counter():
     text = """__global__ void k(const float* x, const int* first, float* y, int n) {
       const int from = first[threadIdx.x];

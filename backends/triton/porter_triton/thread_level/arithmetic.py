@@ -20,6 +20,7 @@ from porter_triton.refusal import Refusal
 from porter_triton.thread_level.expressions import (
     Expression,
     Level,
+    alone,
     call,
     combined,
     infix,
@@ -187,8 +188,8 @@ def _floating(p: Printer, op: Op, operands: list[Expression], type_: Scalar) -> 
         case "isinf":
             infinite = literal(float("inf"), type_)
             return infix("==", Level.COMPARISON, call("tl.abs", type_, operands[0]), infinite, Scalar.BOOL)
-    if op.kind in _EXTREMES:
-        return call(_EXTREMES[op.kind], type_, *operands)
+    if op.kind in _EXTREMES:  # to which a number of Python is a float of 32 bits, that makes one of a half
+        return call(_EXTREMES[op.kind], type_, *map(settled if type_ is Scalar.F16 else alone, operands))
     if op.kind in ("abs", "fma"):
         return call(f"tl.{op.kind}", type_, *operands)
     if op.kind in MATHEMATICS:
