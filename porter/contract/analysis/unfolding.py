@@ -43,11 +43,20 @@ def unfolded(body: Body, records: Records, function: Function) -> Unfolded:
 
 
 def _declared(body: Body, records: Records, function: Function) -> Iterator[tuple[str, tuple[Param, ...]]]:
-    """Yields the variables of structs that a body declares, with their fields."""
+    """Yields the variables of structs that a body declares and fills field by field, with their fields.
+
+    One that is given as a whole what is no struct of these (`int4 r = *(int4*)(x + i)`) stays what it was given.
+    """
     words = body.words
+    whole = {
+        words[i].text
+        for i in range(len(words) - 2)
+        if words[i + 1].text == "=" and words[i + 2].text != "{" and (not i or words[i - 1].text not in _MEMBERS)
+    }
     for i in range(1, len(words) - 1):
         kinds = {words[i - 1].kind, words[i].kind}
-        if kinds == {TokenKind.IDENTIFIER} and words[i + 1].text in (";", "{", "="):
+        is_variable = kinds == {TokenKind.IDENTIFIER} and words[i].text not in whole
+        if is_variable and words[i + 1].text in (";", "{", "="):
             base = words[i - 1].text
             variable = Param(words[i].text, CType(base, base), "", function.body)
             yield variable.name, records.fields(function, variable)

@@ -55,3 +55,17 @@ def test_enumerations_within_namespaces_are_numbers_of_structs():
     void run(float* y, int n, const image::Norm& norm) { shift<<<1, 64>>>(y, n, norm); }""")
     mode = next(a for a in contract.arguments if a.name == "norm.mode")
     assert mode.choices == ("0", "1")
+
+
+@pytest.mark.parametrize("loaded", ["int4 four = *(int4*)(a + i);", "int4 four; four = *(int4*)(a + i);"])
+def test_the_fields_of_what_is_loaded_at_once_are_elements_of_the_tensor(loaded):
+    (contract,) = drafted(f"""
+    __global__ void count(const int* a, int* bins, int n) {{
+        int i = 4 * threadIdx.x;
+        if (i >= n) return;
+        {loaded}
+        atomicAdd(bins + four.x, 1);
+        atomicAdd(bins + four.w, 1);
+    }}
+    void run(const int* a, int* bins, int n) {{ count<<<1, 64>>>(a, bins, n); }}""")
+    assert {t.name: t.values for t in contract.tensors}["a"] is Values.INDEX
