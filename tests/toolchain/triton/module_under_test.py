@@ -120,6 +120,8 @@ def given(x, y, limit):
 def aligned_kernel(x, y, bits: tl.constexpr):
     if bits == 0:
         tl.store(y + tl.arange(0, 2), (x + tl.arange(0, 2)).to(tl.int64) & 15)
+    elif bits == 16:
+        tl.store(y + tl.arange(0, 2), ((x + tl.arange(0, 2)).to(tl.int64).to(tl.uint64) % 16).to(tl.int64))
     else:
         tl.store(y + tl.arange(0, 2), (x + tl.arange(0, 2)).to(tl.int64) >> bits)
 

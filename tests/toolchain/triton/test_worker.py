@@ -63,8 +63,9 @@ def test_a_lane_outside_of_its_tensor_is_found_and_harms_nobody(call):
     assert np.array_equal(run.outputs[0].storage, np.ones(40))
 
 
-def test_a_kernel_may_ask_how_its_tensors_are_aligned(call):
-    run = call("aligned", np.zeros(8, np.int64), np.zeros(2, np.int64), 0)
+@pytest.mark.parametrize("bits", [0, 16])
+def test_a_kernel_may_ask_how_its_tensors_are_aligned(call, bits):
+    run = call("aligned", np.zeros(8, np.int64), np.zeros(2, np.int64), bits)
     assert run.faults == ()
     assert run.outputs[1].storage.tolist() == [0, 4]
 

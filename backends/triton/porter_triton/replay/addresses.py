@@ -14,6 +14,7 @@ from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np
 
 # Bytes. The judge's buffers begin at multiples of 256, as drivers' allocations do; the widest access is of 16.
 _BOUNDARY = 16
+_BITS = 64  # of an address, which another integer of as many holds, too
 
 Operation = Callable[[InterpreterBuilder, TensorHandle, TensorHandle], TensorHandle]
 
@@ -52,7 +53,17 @@ def watch_addresses() -> None:
     def create_ptr_to_int(_builder: InterpreterBuilder, pointers: TensorHandle, type_: tl.dtype) -> TensorHandle:
         return Address(pointers.data.astype(np.uint64), type_.scalar)
 
+    cast = InterpreterBuilder.create_int_cast
+
+    def create_int_cast(
+        builder: InterpreterBuilder, value: TensorHandle, type_: tl.dtype, signed: bool
+    ) -> TensorHandle:
+        if isinstance(value, Address) and type_.scalar.primitive_bitwidth == _BITS:
+            return Address(value.addresses, type_.scalar)
+        return cast(builder, value, type_, signed)
+
     InterpreterBuilder.create_ptr_to_int = create_ptr_to_int
+    InterpreterBuilder.create_int_cast = create_int_cast
     InterpreterBuilder.create_and = _aligned(InterpreterBuilder.create_and, beyond=1)
     InterpreterBuilder.create_urem = _aligned(InterpreterBuilder.create_urem, beyond=0)
     InterpreterBuilder.create_srem = _aligned(InterpreterBuilder.create_srem, beyond=0)
