@@ -19,7 +19,7 @@ from porter.syntax.unit import Unit
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Everything a text gives a meaning to; more than types is no harm, since who is found here is looked up.
 _DECLARED = re.compile(
-    r"\btypedef\b[^;{}]*;|\busing\s+\w+\s*=|#\s*define\s+\w+|\}\s*\w+\s*;"
+    r"\btypedef\b[^;{}]*;|\busing\s+\w+\s*=|#\s*define\s+\w+|\}[\s*]*\w+(?:[\s*]*,[\s*]*\w+)*\s*;"
     r"|\b(?:struct|class|union|enum)\s+(?:\w+\s*\([^()]*\)\s*)?\w+"
 )
 _ALIAS = re.compile(r"\b(?:typedef|using\s+\w+\s*=)")

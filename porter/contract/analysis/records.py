@@ -32,24 +32,42 @@ _NOTHING: Mapping[str, str] = {}
 class Records:
     """The structs of a program: `types` are those it declares, `enumerations` the names of its enumerations.
 
-    `is_filled` tells whether host code sets fields of a class that it is handed by reference.
+    `is_filled` tells whether host code sets fields of a class that it is handed by reference, `followed` which
+    parameters of a function are pointers to structs that it only follows.
     """
 
     types: DeclaredTypes
     enumerations: Collection[str]
     is_filled: Callable[[str], bool] = lambda _: True
+    followed: Callable[[Function], Collection[str]] = lambda _: ()
 
     def fields(self, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
-        """Returns the fields of a struct of numbers and pointers that `function` takes, by value or by a reference
-        through which nothing is set.
+        """Returns the fields of a struct of numbers and pointers that `function` takes, by value, or by a reference
+        or a pointer through which nothing is set.
 
         A small array gives its elements, and fields of a base are included. None for any other parameter, and for a
         struct that not everybody can make and fill: one without a constructor that takes nothing, or with members that
         are not public.
         """
         type_ = self.types.of(param, function, arguments)
-        if type_.pointers or (type_.reference and not type_.const and self.is_filled(type_.base)):
+        if type_.pointers:
+            return self.behind(function, param) if param.name in self.followed(function) else ()
+        if type_.reference and not type_.const and self.is_filled(type_.base):
             return ()
+        return self._taken_apart(param, type_, function, arguments)
+
+    def behind(self, function: Function, param: Param) -> tuple[Param, ...]:
+        """Returns the fields of the struct of the program that a parameter of a host function points to; none of any
+        other.
+        """
+        type_ = self.types.of(param, function)
+        if function.space != "host" or type_.pointers != 1 or not self.types.defines(type_, function.scope):
+            return ()
+        return self._taken_apart(param, replace(type_, pointers=0), function)
+
+    def _taken_apart(
+        self, param: Param, type_: CType, function: Function, arguments: tuple[str, ...] = ()
+    ) -> tuple[Param, ...]:
         given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
         found = tuple(self._fields(param, type_, function.scope, given))
         return found if all(self._is_plain(field.type) for field in found) and len(found) <= _MOST_FIELDS else ()

@@ -23,6 +23,13 @@ def wholes(body: Body, name: str) -> int:
     return sum(_end_of_members(body.words, place) == place + 1 for place in _places(body, name))
 
 
+def leads_further(body: Body, name: str) -> bool:
+    """Returns whether `body` goes on through a pointer among the members of the object `name`: `p.next->n`."""
+    words = body.words
+    paths = (words[place : _end_of_members(words, place)] for place in _places(body, name))
+    return any(word.text == "->" for path in paths for word in path)
+
+
 def _places(body: Body, name: str) -> list[int]:
     words = body.words
     return [i for i, w in enumerate(words) if w.text == name and not (i and words[i - 1].text in _MEMBERS)]

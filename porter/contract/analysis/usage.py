@@ -15,6 +15,7 @@ from porter.contract.analysis.body import Body, clauses, quietly, substitute
 from porter.contract.analysis.declared_types import DeclaredTypes
 from porter.contract.analysis.enumerations import enumerated, enumerations
 from porter.contract.analysis.equalities import Equalities
+from porter.contract.analysis.following import Following, dereferenced
 from porter.contract.analysis.indexing import Indices
 from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of, viewed
 from porter.contract.analysis.records import Records, owner, symbol
@@ -54,6 +55,8 @@ class Usage:
     program: Program
     headers: tuple[Source, ...] = ()
     _bodies: dict[Function, Body] = field(default_factory=dict)
+    _written_bodies: dict[Function, Body] = field(default_factory=dict)
+    _followed: dict[Function, tuple[str, ...]] = field(default_factory=dict)
     _meanings: dict[Function, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     _uses: dict[Function, Mapping[str, Use]] = field(default_factory=dict)
     _readers: dict[Function, _Reader] = field(default_factory=dict)
@@ -69,12 +72,31 @@ class Usage:
         return found
 
     def body(self, function: Function) -> Body:
-        """Returns the body of `function`, with aliases of arithmetic types resolved."""
+        """Returns the body of `function`, with aliases of arithmetic types resolved, and with structs for the pointers
+        to them that it only follows.
+        """
         if function not in self._bodies:
+            written, names = self._written(function), self.followed(function)
+            self._bodies[function] = dereferenced(written, names) if names else written
+        return self._bodies[function]
+
+    def _written(self, function: Function) -> Body:
+        if function not in self._written_bodies:
             written, words = function.body_text or self.program.source.slice(function.body), self.types.words
             text = _QUALIFIED.sub(lambda m: words.get(m[1], m[0]), written) if words else written
-            self._bodies[function] = Body(text)
-        return self._bodies[function]
+            self._written_bodies[function] = Body(text)
+        return self._written_bodies[function]
+
+    def followed(self, function: Function) -> tuple[str, ...]:
+        """Returns the parameters of a host function that are pointers to structs of the program, and only followed."""
+        if function not in self._followed:
+            found = (p for p in function.params if p.name and self.records.behind(function, p))
+            self._followed[function] = tuple(p.name for p in found if self._following.only_follows(function, p.name))
+        return self._followed[function]
+
+    @cached_property
+    def _following(self) -> Following:
+        return Following(self.types, self._written, self._callees)
 
     def requirements(self, function: Function) -> tuple[Node, ...]:
         """Returns what the body demands before it goes on, through the checking macros it uses, and what kernels assert
@@ -159,7 +181,7 @@ class Usage:
     @cached_property
     def records(self) -> Records:
         """The structs that its functions are handed."""
-        return Records(self.types, self.enumerations, self._is_filled)
+        return Records(self.types, self.enumerations, self._is_filled, self.followed)
 
     def _is_filled(self, base: str) -> bool:
         """Returns whether a host function sets fields of the class `base` through a reference that it is handed."""
@@ -187,7 +209,10 @@ class Usage:
 
     def callee(self, name: str, count: int) -> Function | None:
         """Returns the function of the program or its headers called `name` that takes `count` arguments."""
-        return next((f for f in self._by_name.get(name, ()) if _accepts(f, count)), None)
+        return next(iter(self._callees(name, count)), None)
+
+    def _callees(self, name: str, count: int) -> list[Function]:
+        return [f for f in self._by_name.get(name, ()) if _accepts(f, count)]
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Function]]:
@@ -282,6 +307,15 @@ class Usage:
             self._called_hosts[function] = tuple(found.values())
         return self._called_hosts[function]
 
+    def named_within(self, function: Function) -> frozenset[str]:
+        """Returns every identifier in the functions that `function` may call, and in all device code."""
+        return self.once(("named within", function, 0), lambda: self._named_within(function))
+
+    def _named_within(self, function: Function) -> frozenset[str]:
+        programs = (self.program, *(header.program for header in self._read_headers))
+        device = (f for program in programs for f in (*program.kernels, *program.device_functions))
+        return frozenset[str]().union(*(self.body(f).names for f in (*self.called_hosts(function), *device)))
+
     @cached_property
     def outer_shared(self) -> tuple[SharedArray, ...]:
         """The `__shared__` variables that the source and its headers declare outside of functions."""
@@ -352,7 +386,8 @@ class _Reader:
         self.function = function
         self.unfolded = unfolded(usage.body(function), usage.records, function)
         self.body = self.unfolded.body
-        params = [replace(p, type=usage.types.of(p, function)) for p in function.params if p.name]
+        without = ("", *usage.followed(function))
+        params = [replace(p, type=usage.types.of(p, function)) for p in function.params if p.name not in without]
         named = {**{p.name: p for p in params}, **self.unfolded.fields}
         self.buffers = {name: p for name, p in named.items() if is_buffer(p.type)}
         self.aliases: Mapping[str, str] = aliases(self.body, self.buffers)

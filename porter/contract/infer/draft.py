@@ -19,6 +19,7 @@ from porter.contract.analysis.body import quietly
 from porter.contract.analysis.elements import element_type
 from porter.contract.analysis.instances import Instance
 from porter.contract.analysis.passing import behind_void, handles_of, taken_for
+from porter.contract.analysis.pointers import is_integer
 from porter.contract.analysis.records import is_stream, symbol
 from porter.contract.analysis.scope import Scope, demands
 from porter.contract.analysis.shares import evenly, shares
@@ -39,6 +40,7 @@ from porter.contract.infer.program_arguments import program_arguments
 from porter.contract.infer.scalars import FunctionObject, Size, Unsupported, is_guess, scalar
 from porter.contract.infer.size_lists import size_lists
 from porter.contract.infer.tensors import Extents, tensor_facts
+from porter.contract.infer.unread import is_unread
 from porter.contract.infer.whole_blocks import grid_extents, whole_blocks
 from porter.contract.model.asked import check_sizes, sizes_in
 from porter.contract.model.contract import (
@@ -269,6 +271,8 @@ class _Drafter:
         if sized is not None:
             return sized
         type_ = self.usage.types.of(param, self.function, self.template)
+        if (type_.pointers or is_integer(type_.base)) and is_unread(self.usage, self.function, named.name):
+            return _of_no_meaning(named, type_)
         if type_.pointers and self._is_of_streams(named, type_):
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
         if type_.pointers == 1 and any(map(is_stream, handles_of(self.usage, self.function, named.name))):
@@ -379,6 +383,13 @@ class _Drafter:
         widest = " * ".join(dict.fromkeys(self.symbols)) or "1"
         self.questions.append(extent_question(tensor.name))
         return replace(tensor, shape=(widest,), bound=bound)
+
+
+def _of_no_meaning(field: Param, type_: CType) -> Argument:
+    """Returns a field that no code reads: it is no size, and its extents do not matter."""
+    if type_.pointers:
+        return TensorArg(field.name, Role.IN, element_type(type_.base) or DType.UINT8, ("1",), Values.ZEROS)
+    return ScalarArg(field.name, field.type.text, "0")
 
 
 def _startable(launch: LaunchShape | None) -> tuple[str, ...]:

@@ -45,3 +45,31 @@ def test_a_pointer_that_is_handed_to_a_function_that_only_follows_it_is_the_fiel
 def test_a_pointer_that_is_more_than_followed_is_refused(body):
     with pytest.raises(Refusal, match=r"the member '(?:size|ptr)' is not known|no dtype for 'Array'"):
         translated(f"{STRUCTS} void f(Array* y) {{ {body} }}")
+
+
+WHOLE = """
+struct Step { int nx; float dt; };
+__global__ void whole(float* y, Step s) { if (threadIdx.x < s.nx) y[threadIdx.x] *= s.dt; }
+static int blocks(Step s) { return s.nx / 64; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "launch"),
+    [
+        ("whole<<<s->nx, 64>>>(y, *s);", "whole[(s_nx,)](y, s_nx, s_dt"),
+        ("whole<<<blocks(*s), 64>>>(y, *s);", "whole[(blocks(s_nx, s_dt),)](y, s_nx, s_dt"),
+        ("Step t = *s; whole<<<t.nx, 64>>>(y, t);", "whole[(s_nx,)](y, s_nx, s_dt"),
+    ],
+)
+def test_a_copy_of_what_it_points_to_is_handed_on_by_its_fields(body, launch):
+    found = translated(f"{WHOLE} void f(float* y, const Step* s) {{ {body} }}")
+    assert "def f(y, s_nx, s_dt):" in found
+    assert launch in found
+
+
+def test_a_pointer_that_only_a_callee_follows_has_no_fields_to_hand_on():
+    with pytest.raises(Refusal, match="'halved' needs the fields of what 'a' points to"):
+        translated("""struct Pair { float a, b; };
+            static Pair halved(const Pair* a) { Pair r; r.a = a->a / 2; r.b = a->b / 2; return r; }
+            void f(float* y, Pair* x) { *x = halved(x); add<<<1, 64>>>(y, y, 2); }""")

@@ -37,7 +37,7 @@ void windowed(const Params& p, cudaStream_t stream) { part<<<(p.n + 1023) / 1024
 void ranged(float* y, const float* x, const float2& range, int n) {
     between<<<(n + 1023) / 1024, 1024>>>(y, x, range, n);
 }
-void step(float* y, const float* x, const Steps& s, int n) { stepped<<<(n + 1023) / 1024, 1024>>>(y, x, s, n); }
+void step(float* y, const float* x, const Steps* s, int n) { stepped<<<(n + 1023) / 1024, 1024>>>(y, x, *s, n); }
 """
 
 

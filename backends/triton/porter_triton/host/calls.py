@@ -24,6 +24,7 @@ from porter_triton.host import (
     checks,
     device_wide,
     expressions,
+    followed,
     functors,
     held_kernels,
     indexing,
@@ -433,6 +434,9 @@ def operator(cx: Context, symbol: str, left: Code, right: Code, line: int) -> Co
 def _own(cx: Context, callee: Name, fitting: list[FunctionTree], arguments: tuple[Code, ...], line: int) -> Code:
     """Returns a call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
     target = max(fitting, key=lambda f: bool(f.arguments))
+    for parameter, argument in zip(target.parameters, arguments, strict=False):
+        if argument.kind is not Kind.RECORD and followed.is_followed(cx, target, parameter):
+            raise Refusal(line, f"'{callee.name}' needs the fields of what '{parameter.name}' points to")
     inlined = _one_liner(cx, target, arguments)
     if inlined is not None:
         return inlined

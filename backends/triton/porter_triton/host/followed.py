@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.syntax.nodes import Call, Expression, Member, Name, Unary
+from porter.syntax.nodes import Call, Expression, Launch, Member, Name, Parameter, TypeName, Unary, Variable
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.host.assigned import assigned
+from porter_triton.host.scope import Context
+
+
+def is_followed(cx: Context, function: FunctionTree, parameter: Parameter) -> bool:
+    """Returns whether a parameter of `function` is a pointer that only leads to the fields of a struct."""
+    if cx.type(parameter.type).pointers != 1 or cx.built_in(TypeName(parameter.type.name)) is not None:
+        return False
+    return leads_to_fields(cx.unit, function, parameter.name)
 
 
 def leads_to_fields(unit: Unit, function: FunctionTree, name: str, around: frozenset[str] = frozenset()) -> bool:
@@ -25,18 +33,33 @@ def leads_to_fields(unit: Unit, function: FunctionTree, name: str, around: froze
 
 
 def _owners(node: object) -> Iterator[Expression]:
-    """Yields the pointer that a member is reached through, `p` of `p->n` and of `(*p).n`."""
+    """Yields the pointer that a member is reached through, `p` of `p->n` and of `(*p).n`, and of a copy: `T q = *p`."""
     match node:
         case Member(owner=owner, arrow=True) | Member(owner=Unary(operator="*", operand=owner)):
+            yield owner
+        case Variable(type=kind, value=Unary(operator="*", operand=owner)) if not kind.reference or kind.const:
             yield owner
 
 
 def _handed_on(unit: Unit, node: object, around: frozenset[str]) -> Iterator[Expression]:
-    """Yields the arguments of a call of a function of the source that only reads fields through them."""
-    if not isinstance(node, Call) or not isinstance(node.callee, Name):
+    """Yields the pointers that a call hands to a function of the source that only reads fields through them.
+
+    A function, or a kernel, may also be given a copy of the struct, `*p`.
+    """
+    callee = node.kernel if isinstance(node, Launch) else node.callee if isinstance(node, Call) else None
+    if not isinstance(node, Call | Launch) or not isinstance(callee, Name):
         return
-    called = [f for f in unit.named(node.callee.name) if "host" in f.head.space]
+    called = unit.named(callee.name)
     if len(called) == 1 and len(called[0].parameters) >= len(node.arguments):
         for parameter, argument in zip(called[0].parameters, node.arguments, strict=False):
-            if leads_to_fields(unit, called[0], parameter.name, around):
+            is_host = "host" in called[0].head.space
+            if isinstance(argument, Unary) and argument.operator == "*":
+                if _is_copied(parameter) or (is_host and leads_to_fields(unit, called[0], parameter.name, around)):
+                    yield argument.operand
+            elif is_host and leads_to_fields(unit, called[0], parameter.name, around):
                 yield argument
+
+
+def _is_copied(parameter: Parameter) -> bool:
+    kind = parameter.type
+    return not kind.pointers and (not kind.reference or kind.const)

@@ -201,7 +201,7 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     if nullable and kind is Kind.POINTER and _is_object(cx, parameter):
         _expect_null(cx, name)
         cx.bind(parameter.name, NONE)
-    elif (kind is Kind.OTHER or _is_followed(cx, parameter)) and (
+    elif (kind is Kind.OTHER or followed.is_followed(cx, cx.function, parameter)) and (
         held := _record_of(cx, parameter.name or name, replace(cx.type(parameter.type), pointers=0))
     ) is not None:
         cx.bind(parameter.name, held)
@@ -215,13 +215,6 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
         return name
     default = "None" if kind is Kind.STREAM else expressions.expression(cx, parameter.default).text
     return f"{name}={default or 'None'}"
-
-
-def _is_followed(cx: Context, parameter: Parameter) -> bool:
-    """Returns whether a parameter is a pointer that only leads to the fields of a struct, which nothing sets."""
-    if cx.type(parameter.type).pointers != 1 or cx.built_in(TypeName(parameter.type.name)) is not None:
-        return False
-    return followed.leads_to_fields(cx.unit, cx.function, parameter.name)
 
 
 def _is_called(cx: Context) -> bool:

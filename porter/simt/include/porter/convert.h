@@ -72,7 +72,10 @@ struct Convert<T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_enum_v<T>>
 
 template <class T>
 struct Convert<T*, void> {
-    static T* from(Argument& argument) { return static_cast<T*>(argument.is_tensor ? argument.data : nullptr); }
+    static T* from(Argument& argument) {
+        if (argument.record) return static_cast<T*>(const_cast<void*>(argument.record));
+        return static_cast<T*>(argument.is_tensor ? argument.data : nullptr);
+    }
 };
 
 // `Collect<R>::into(results, value)` appends what a function returned.

@@ -91,9 +91,9 @@ void launch_entry(const char* name, void (*kernel)(P...), Arguments& arguments, 
 
 }  // namespace detail
 
-// A struct that a function takes, whose fields the driver gives one by one.
+// A struct that a function takes, or the address of one, whose fields the driver gives one by one.
 template <std::size_t I, class Function>
-using Record = typename detail::Parameter<I, Function>::Type;
+using Record = std::remove_cv_t<std::remove_pointer_t<typename detail::Parameter<I, Function>::Type>>;
 
 // A list of numbers that a function takes, whose elements the driver gives one by one. It lives as long as the call.
 template <class List>
