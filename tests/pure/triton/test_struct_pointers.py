@@ -73,3 +73,9 @@ def test_a_pointer_that_only_a_callee_follows_has_no_fields_to_hand_on():
         translated("""struct Pair { float a, b; };
             static Pair halved(const Pair* a) { Pair r; r.a = a->a / 2; r.b = a->b / 2; return r; }
             void f(float* y, Pair* x) { *x = halved(x); add<<<1, 64>>>(y, y, 2); }""")
+
+
+def test_a_tensor_behind_a_pointer_is_handed_on_as_one():
+    found = translated("""static int rows(const torch::Tensor* x) { int n = x->size(0); return n / 2; }
+        void f(const torch::Tensor* x) { add<<<rows(x), 64>>>(x->data_ptr<float>(), x->data_ptr<float>(), 2); }""")
+    assert "add[(rows(x),)]" in found

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from porter.syntax.nodes import Call, Expression, Launch, Member, Name, Parameter, TypeName, Unary, Variable
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
+from porter_triton.host import records
 from porter_triton.host.assigned import assigned
 from porter_triton.host.scope import Context
 
 
 def is_followed(cx: Context, function: FunctionTree, parameter: Parameter) -> bool:
     """Returns whether a parameter of `function` is a pointer that only leads to the fields of a struct."""
-    if cx.type(parameter.type).pointers != 1 or cx.built_in(TypeName(parameter.type.name)) is not None:
+    kind = cx.type(parameter.type)
+    if kind.pointers != 1 or cx.built_in(TypeName(parameter.type.name)) is not None:
         return False
-    return leads_to_fields(cx.unit, function, parameter.name)
+    return bool(records.fields(cx, replace(kind, pointers=0))) and leads_to_fields(cx.unit, function, parameter.name)
 
 
 def leads_to_fields(unit: Unit, function: FunctionTree, name: str, around: frozenset[str] = frozenset()) -> bool:
