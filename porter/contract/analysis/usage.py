@@ -308,13 +308,14 @@ class Usage:
         return self._called_hosts[function]
 
     def named_within(self, function: Function) -> frozenset[str]:
-        """Returns every identifier in the functions that `function` may call, and in all device code."""
+        """Returns every identifier in the functions that `function` may call, in all device code, and in macros."""
         return self.once(("named within", function, 0), lambda: self._named_within(function))
 
     def _named_within(self, function: Function) -> frozenset[str]:
         programs = (self.program, *(header.program for header in self._read_headers))
         device = (f for program in programs for f in (*program.kernels, *program.device_functions))
-        return frozenset[str]().union(*(self.body(f).names for f in (*self.called_hosts(function), *device)))
+        macros = (re.findall(r"[A-Za-z_]\w*", macro.body) for program in programs for macro in program.macros)
+        return frozenset[str]().union(*(self.body(f).names for f in (*self.called_hosts(function), *device)), *macros)
 
     @cached_property
     def outer_shared(self) -> tuple[SharedArray, ...]:

@@ -81,6 +81,14 @@ def test_fields_that_no_code_reads_are_no_sizes():
     assert all("host" not in question.text for question in found.questions)
 
 
+def test_what_a_macro_reads_is_read():
+    found = contract_of("""
+        #define COUNT(q) (q).count
+        struct Rows { const float* x; float* y; int count; };
+        void f(Rows p) { k<<<COUNT(p), 32>>>(p.y, p.x, 2.0f, COUNT(p)); }""")
+    assert found.symbols == ("p_count",)
+
+
 def test_a_pointer_behind_the_pointer_is_not_followed():
     found = draft(parse(Source(Path("op.cu"), SOURCE + """
         struct Node { Node* next; float* y; const float* x; int n; };
