@@ -34,4 +34,6 @@ def _signed(value: object, bits: int) -> int:
     if not isinstance(value, tl.tensor):
         return int(cast("SupportsIndex", value).__index__())
     half = 1 << (bits - 1)
-    return (int(value.__index__()) + half) % (2 * half) - half
+    data = value.handle.data
+    number = data.item() if data.size == 1 else value.__index__()  # of programs in lockstep
+    return (int(number) + half) % (2 * half) - half
