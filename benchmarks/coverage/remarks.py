@@ -8,27 +8,6 @@ beside them. Whether what is called verified is right was not looked at. Of maca
 verified or verified by their kernels, of triton's 136 entries 48 (35 %). 25 of maca's files and 20 of triton's
 have at least one such entry, 15 and 9 have no other. The median of a file is 11 s for maca and 20 s for
 triton. Products of matrices, convolutions, attention and sorting are not left out, as they were of the lists before.
-
-| outcome | maca | triton |
-| --- | --- | --- |
-| verified | 38 | 31 |
-| kernels verified | 23 | 17 |
-| not verified | 69 | 41 |
-| refused | 2 | 46 |
-| wrong | 0 | 1 |
-| crashed | 1 | 0 |
-| no answer in time | 0 | 0 |
-| not built | 1 | 0 |
-| error | 0 | 0 |
-
-| fell short because | maca | triton |
-| --- | --- | --- |
-| the contract asks a question | 28 | 12 |
-| refused: host code (PORT1801) or a kernel (PORT1800) | 0 | 19 + 27 |
-| the CUDA source does not compile here | 8 | 0 |
-| time: porter's limit, none for the file, or the original is too slow | 17 | 16 |
-| the original's own result is unreliable | 11 | 10 |
-| others | 9 | 4 |
 """,
     "unseen_2026-11-29c": """\
 42 files of 42 repositories (14 of libraries and applications, 14 of extensions, 14 of programs and plain files), run
@@ -39,27 +18,6 @@ such entry, 16 and 8 have no other. The median of a file is 19 s for maca and 37
 convolutions, attention and sorting are not left out, as they were of the lists before. On one file porter met its
 limit before it had a port for triton, which counts as an entry. Nine entries of triton are the launchers of one file,
 whose checks print to `stderr`.
-
-| outcome | maca | triton |
-| --- | --- | --- |
-| verified | 29 | 17 |
-| kernels verified | 26 | 24 |
-| not verified | 46 | 38 |
-| refused | 4 | 29 |
-| wrong | 0 | 0 |
-| crashed | 0 | 5 |
-| no answer in time | 0 | 0 |
-| not built | 0 | 0 |
-| error | 0 | 1 |
-
-| fell short because | maca | triton |
-| --- | --- | --- |
-| the contract asks a question | 12 | 8 |
-| refused: host code (PORT1801) or a kernel (PORT1800) | 0 | 22 + 7 |
-| the CUDA source does not compile here | 4 | 2 |
-| time: porter's limit, none for the file, or the original is too slow | 13 | 19 |
-| the original's own result is unreliable | 7 | 3 |
-| others | 14 | 12 |
 """,
     "unseen_2026-11-29b": """\
 42 files of 42 repositories (14 of libraries and applications, 14 of extensions, 14 of programs and plain files), run
@@ -69,27 +27,6 @@ verified or verified by their kernels, of triton's 84 entries 34 (40 %). 24 of m
 have at least one such entry, 19 and 12 have no other. The median of a file is 15 s for maca and 30 s for
 triton. Products of matrices, convolutions, attention and sorting are not left out, as they were of the lists before.
 A file in which a bracket is never closed counts as an entry, and so does one on which porter itself failed for triton.
-
-| outcome | maca | triton |
-| --- | --- | --- |
-| verified | 23 | 16 |
-| kernels verified | 20 | 18 |
-| not verified | 36 | 26 |
-| refused | 0 | 21 |
-| wrong | 0 | 0 |
-| crashed | 0 | 1 |
-| no answer in time | 0 | 0 |
-| not built | 0 | 0 |
-| error | 1 | 2 |
-
-| fell short because | maca | triton |
-| --- | --- | --- |
-| the contract asks a question | 8 | 5 |
-| refused: host code (PORT1801) or a kernel (PORT1800) | 0 | 13 + 8 |
-| the CUDA source does not compile here | 3 | 3 |
-| time: porter's limit, none for the file, or the original is too slow | 3 | 5 |
-| the original's own result is unreliable | 11 | 9 |
-| others | 12 | 7 |
 """,
     "unseen_2026-11-29a": """\
 42 files of 42 repositories (14 of libraries and applications, 14 of extensions, 14 of programs and plain files), run
@@ -101,27 +38,6 @@ have at least one such entry, 20 and 13 have no other. The median of a file is 1
 triton. Products of matrices, convolutions, attention and sorting are not left out, as they were of the lists before.
 The cause of the one port that crashed was not looked at before this was written. Of the entries that were short of
 time 17 are of two files, coloradar-library and cetana.
-
-| outcome | maca | triton |
-| --- | --- | --- |
-| verified | 50 | 42 |
-| kernels verified | 11 | 9 |
-| not verified | 54 | 58 |
-| refused | 2 | 13 |
-| wrong | 0 | 0 |
-| crashed | 0 | 1 |
-| no answer in time | 0 | 0 |
-| not built | 0 | 0 |
-| error | 0 | 0 |
-
-| fell short because | maca | triton |
-| --- | --- | --- |
-| the contract asks a question | 14 | 15 |
-| refused: host code (PORT1801) or a kernel (PORT1800) | 0 | 12 + 1 |
-| the CUDA source does not compile here | 2 | 1 |
-| time: porter's limit, none for the file, or the original is too slow | 29 | 36 |
-| the original's own result is unreliable | 5 | 5 |
-| others | 6 | 2 |
 """,
     "unseen_2026-11-28f": """\
 42 files of 42 repositories (14 of libraries and applications, 14 of extensions, 14 of programs and plain files), run
@@ -131,27 +47,6 @@ verified or verified by their kernels, of triton's 106 entries 43 (41 %). 22 of 
 have at least one such entry, 15 and 9 have no other. The median of a file is 18 s for maca and 20 s for triton.
 Products of matrices, convolutions, attention and sorting are not left out, as they were of the lists before. Of the
 two ports that are wrong and the one that crashed the causes were not looked at before this was written.
-
-| outcome | maca | triton |
-| --- | --- | --- |
-| verified | 28 | 20 |
-| kernels verified | 25 | 23 |
-| not verified | 46 | 35 |
-| refused | 1 | 25 |
-| wrong | 0 | 2 |
-| crashed | 0 | 1 |
-| no answer in time | 0 | 0 |
-| not built | 0 | 0 |
-| error | 0 | 0 |
-
-| fell short because | maca | triton |
-| --- | --- | --- |
-| the contract asks a question | 19 | 13 |
-| refused: host code (PORT1801) or a kernel (PORT1800) | 0 | 7 + 18 |
-| the CUDA source does not compile here | 3 | 1 |
-| time: porter's limit, none for the file, or the original is too slow | 12 | 13 |
-| the original's own result is unreliable | 5 | 5 |
-| others | 8 | 6 |
 """,
     "unseen_2026-11-28e": """\
 42 files of 28 repositories (14 of operator libraries, 14 of extensions, 14 of programs and plain files), run once on a
@@ -161,27 +56,6 @@ verified or verified by their kernels, of triton's 116 entries 36 (31 %). 22 of 
 have at least one such entry, 14 and 9 have no other. The median of a file is 14 s for maca and 28 s for triton.
 The two ports that are wrong are of kernels with complex numbers in shared memory, launched in blocks that porter
 guessed. A launch with arguments left out, of an unfinished exercise, ended in an IndexError.
-
-| outcome | maca | triton |
-| --- | --- | --- |
-| verified | 21 | 14 |
-| kernels verified | 22 | 22 |
-| not verified | 63 | 40 |
-| refused | 3 | 36 |
-| wrong | 0 | 2 |
-| crashed | 0 | 0 |
-| no answer in time | 0 | 1 |
-| not built | 0 | 1 |
-| error | 1 | 0 |
-
-| fell short because | maca | triton |
-| --- | --- | --- |
-| the contract asks a question | 19 | 18 |
-| refused: host code (PORT1801) or a kernel (PORT1800) | 0 | 15 + 21 |
-| the CUDA source does not compile here | 13 | 1 |
-| time: porter's limit, none for the file, or the original is too slow | 20 | 17 |
-| the original's own result is unreliable | 5 | 3 |
-| others | 10 | 5 |
 """,
     "unseen_2026-11-28d": """\
 54 files of 32 repositories (18 of operator libraries, 18 of extensions, 18 of programs and plain files), run once on a
@@ -192,27 +66,6 @@ verified or verified by their kernels, of triton's 200 entries 64 (32 %). 29 of 
 least one such entry, 15 and 13 have no other. The median of a file is 20 s for maca and 19 s for triton. Of the three
 ports that are wrong, two are of kernels that shift by more bits than a number has, at sizes that porter chose, and one
 is of a sum over a block that leaves out the last warp where it is not whole, which the port does not.
-
-| outcome | maca | triton |
-| --- | --- | --- |
-| verified | 37 | 23 |
-| kernels verified | 29 | 41 |
-| not verified | 108 | 60 |
-| refused | 0 | 71 |
-| wrong | 0 | 3 |
-| crashed | 0 | 1 |
-| no answer in time | 1 | 1 |
-| not built | 0 | 0 |
-| error | 0 | 0 |
-
-| fell short because | maca | triton |
-| --- | --- | --- |
-| the contract asks a question | 57 | 35 |
-| refused: host code (PORT1801) or a kernel (PORT1800) | 0 | 36 + 35 |
-| the CUDA source does not compile here | 27 | 0 |
-| time: porter's limit, none for the file, or the original is too slow | 13 | 13 |
-| the original's own result is unreliable | 8 | 4 |
-| others | 4 | 13 |
 """,
     "unseen_2026-11-28c": """\
 75 files of 39 repositories, a third of the files each of operator libraries, extensions and sets of programs, run once

@@ -6,6 +6,7 @@ python benchmarks/coverage/table.py > docs/coverage.md
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,8 +17,22 @@ from typing import Any
 from remarks import REMARKS
 from run import HERE, TARGETS, records_file
 
-# Outcomes that say the source, not the port, is at fault, by how their reason begins.
-SOURCE_AT_FAULT = "the original itself cannot be believed"
+# Outcomes that say the source, not the port, is at fault, by how their reason begins; the first until 2026-11-23.
+SOURCE_AT_FAULT = ("the original itself cannot be believed", "the original's own result is unreliable")
+VERIFIED = ("verified", "kernels_verified")
+OUTCOMES = (*VERIFIED, "not_verified", "refused", "wrong", "crashed", "timeout", "not_built", "error")
+# Why entries fell short, by outcome and reason; the first that fits.
+SHORTFALLS = {
+    "refused: host code (PORT1801)": ("refused", "PORT1801"),
+    "refused: a kernel (PORT1800)": ("refused", "PORT1800"),
+    "time: porter's limit, none for the file, or the original is too slow": (
+        "timeout|not_verified",
+        r"no answer in|limit of \d+ s.*was over|too slow here|uses up the limit",
+    ),
+    "the CUDA source does not compile here": ("not_built|not_verified", "does not compile"),
+    "the original's own result is unreliable": ("not_verified", "|".join(SOURCE_AT_FAULT)),
+    "the contract asks a question": ("not_verified", "the contract is open"),
+}
 SHOWN_REASONS = 12
 ABOUT = """\
 What `porter migrate` makes of CUDA that nobody wrote for it, an entry at a time: a host function, a kernel without one,
@@ -99,6 +114,8 @@ def shown(measured: Measured) -> Iterator[str]:
     for target, records in measured.results.items():
         yield run_at(target, records, measured.files)
     yield ""
+    yield from outcomes(measured.results)
+    yield from shortfalls(measured.results)
     yield from summary("Family", measured.results, lambda r: r["family"])
     yield from summary("Repository", measured.results, lambda r: r["repository"])
     for target, records in measured.results.items():
@@ -110,6 +127,35 @@ def run_at(target: str, records: Sequence[Record], files: int) -> str:
     ran = {(r["repository"], r["path"]): r.get("porter") or "an unrecorded commit" for r in records}
     counted = ", ".join(f"{commit} ({count})" for commit, count in Counter(ran.values()).most_common())
     return f"- {target}: {len(ran)} of {files} files, {len(records)} entries, at {counted}"
+
+
+def outcomes(results: Mapping[str, Sequence[Record]]) -> list[str]:
+    """Returns how many entries came to each outcome, the targets side by side."""
+    counted = {target: Counter(r["outcome"] for r in records) for target, records in results.items()}
+    rows = [
+        [o.replace("_", " "), *(str(c[o]) for c in counted.values())]
+        for o in OUTCOMES
+        if any(c[o] for c in counted.values())
+    ]
+    return table(["outcome", *results], rows)
+
+
+def shortfalls(results: Mapping[str, Sequence[Record]]) -> list[str]:
+    """Returns for how many entries there is which kind of reason why they are not verified."""
+    short = {t: [r for r in records if r["outcome"] not in VERIFIED] for t, records in results.items()}
+    counted = {target: Counter(map(shortfall, records)) for target, records in short.items()}
+    rows = [[kind, *(str(c[kind]) for c in counted.values())] for kind in (*SHORTFALLS, "others")]
+    return table(["fell short because", *results], rows)
+
+
+def shortfall(record: Record) -> str:
+    """Returns why an entry is not verified."""
+    fits = (
+        kind
+        for kind, (outcomes, reason) in SHORTFALLS.items()
+        if re.fullmatch(outcomes, record["outcome"]) and re.search(reason, record["because"])
+    )
+    return next(fits, "others")
 
 
 def summary(title: str, results: Mapping[str, Sequence[Record]], key: Callable[[Record], str]) -> list[str]:
