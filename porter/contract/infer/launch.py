@@ -358,6 +358,18 @@ def _usual(kind: str, name: str) -> str:
 def _covered(usage: Usage, kernel: Function, axis: int, block: Block, symbols: tuple[str, ...]) -> str | None:
     """Returns blocks along `axis` that cover the first bound the kernel compares a block-dependent index with.
 
+    That is one in which a size is, where there is any: others are what borders are compared with (`i >= 1 && i < n`).
+    """
+    found = list(_bounds(usage, kernel, axis, block, symbols))
+    sized = (blocks for bound, blocks in found if free_names(bound) & set(symbols))
+    return next(sized, found[0][1] if found else None)
+
+
+def _bounds(
+    usage: Usage, kernel: Function, axis: int, block: Block, symbols: tuple[str, ...]
+) -> Iterator[tuple[Node, str]]:
+    """Yields the bounds that the kernel compares a block-dependent index with, and the blocks that cover each.
+
     What such an index is equal to (`blockIdx.x == 0`) is one place among those that the grid covers, and so are those
     above a bound of 0.
     """
@@ -371,11 +383,9 @@ def _covered(usage: Usage, kernel: Function, axis: int, block: Block, symbols: t
                 continue
             bound = _with_fields(bound, symbols)
             step = _step(index, coordinate, here)
-            unknown = free_names(bound) - set(symbols) - here.keys()
-            if step and not unknown:
+            if step and not free_names(bound) - set(symbols) - here.keys():
                 total = render(_fixed(bound, here))
-                return total if step == 1 else f"cdiv({total}, {step})"
-    return None
+                yield bound, total if step == 1 else f"cdiv({total}, {step})"
 
 
 def _is_nothing(bound: Node, here: Mapping[str, int]) -> bool:

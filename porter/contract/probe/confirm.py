@@ -50,11 +50,13 @@ from porter.contract.probe.relations import agreements, overlap, relations
 from porter.contract.probe.retyped import other_types, types
 from porter.contract.probe.trials import MOST_ELEMENTS, SLOW_S, SOME_ELEMENTS, Trials, endless, starts, too_small
 from porter.contract.workload.probing import EVEN, FALLING, probe_sizes
-from porter.contract.workload.workloads import with_workloads
+from porter.contract.workload.workloads import choose_sizes, with_workloads
 from porter.execution.job import Execute, FaultKind, Run
 
 _ATTEMPTS = 3
 _DIVISORS = (4, 16, 64)  # of the usual sizes
+_CUBES = {1: 61, 2: 131, EVEN: 96}  # sizes by attempt whose third power is no more than `MOST_ELEMENTS`
+_NEARLY = 0.75  # of a third power: a stencil leaves out the borders
 _SMALLEST = 2  # the last step of sizes that a probe is made at
 _MOST_RUNS = 40  # until one reading of a draft is given up
 
@@ -154,6 +156,7 @@ class _Confirmer:
     mended: str = ""  # what broke at sizes that the contract no longer allows
     enlarged: tuple[str, ...] = ()  # tensors whose extent no size decides
     without: tuple[str, ...] = ()  # workloads with values that the original does not take
+    is_cubed: bool = False  # a tensor has the third power of the only size: that of a stencil, say
     divisor: int = 1  # of the usual sizes, where the original does not come to its end at these in time
     takes_long: bool = False  # a probe at the usual sizes took long, or would: its only size multiplies itself
 
@@ -372,8 +375,12 @@ class _Confirmer:
             sizes = probe_sizes(contract, bounds, self.fixed, attempt, smaller)
             if sizes is None:
                 return None
-            run = self.trials.roomy(contract, sizes, most=MOST_ELEMENTS if smaller == _SMALLEST else SOME_ELEMENTS)
+            if self.is_cubed and attempt in _CUBES:
+                sizes = choose_sizes(contract, self.fixed, dict.fromkeys(sizes, _CUBES[attempt])) or sizes
+            most = MOST_ELEMENTS if smaller == _SMALLEST or self.is_cubed else SOME_ELEMENTS
+            run = self.trials.roomy(contract, sizes, most=most)
             self.takes_long |= run.seconds > SLOW_S or _is_squared(contract, sizes, run)
+            self.is_cubed |= _is_cubed(contract, sizes, run)
             if starts(run) and not too_small(contract, run):
                 return Probe(sizes, run)
         return None
@@ -589,6 +596,16 @@ def _is_smaller(contract: Contract, before: Contract) -> bool:
         return False
     tiny, odd = (workload.sizes for workload in contract.workloads[:2])
     return odd not in (tiny, before.workloads[1].sizes)
+
+
+def _is_cubed(contract: Contract, sizes: Mapping[str, int], run: Run) -> bool:
+    """Returns whether a tensor has nearly as many elements as the only size's third power, and no more."""
+    if len(sizes) != 1 or too_small(contract, run):
+        return False
+    (cube,) = (size**3 for size in sizes.values())
+    spans = zip(contract.tensors, run.touched, strict=False)
+    extents = [max(t.read_end, t.written_end) // tensor.dtype.bytes for tensor, t in spans]
+    return _NEARLY * cube <= max(extents, default=0) <= cube
 
 
 def _is_squared(contract: Contract, sizes: Mapping[str, int], run: Run) -> bool:

@@ -130,7 +130,9 @@ def _is_difference(seen: Sequence[int], values: Sequence[int], moved: Sequence[i
 
 
 def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
-    """Yields products of up to five different symbols, then some with a square, as of attention; fewest first."""
+    """Yields products of up to five different symbols, then some with a square, as of attention, or the cube of a symbol,
+    as of a stencil; fewest first.
+    """
     symbols = list(probes[0])
     for count in range(1, min(_MAX_FACTORS, len(symbols)) + 1):
         for chosen in combinations(symbols, count):
@@ -140,6 +142,7 @@ def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
             for chosen in combinations([s for s in symbols if s != square], count):
                 factors = (*chosen, square, square)
                 yield _Term(" * ".join(factors), tuple(prod(p[s] for s in factors) for p in probes))
+    yield from (_Term(" * ".join((s, s, s)), tuple(p[s] ** 3 for p in probes)) for s in symbols)
 
 
 def _ratio(seen: Sequence[int], values: Sequence[int]) -> int:

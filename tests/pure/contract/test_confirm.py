@@ -377,6 +377,14 @@ def test_an_original_that_takes_the_third_power_of_a_size_is_settled_at_smaller_
     assert 3 < max(workload.sizes["n"] for workload in found.contract.workloads) <= 64
 
 
+def test_a_stencil_spans_the_third_power_of_its_only_size(open_contract, tensor):
+    model = Model(lambda s, _: [(s[0] ** 3 - 2 * s[0] - 1, 0), (0, s[0] ** 3 - s[0] ** 2 - s[0] - 1)])
+    drafted = open_contract(tensor("x", "n"), tensor("y", "n", role=Role.OUT), *sizes("n"), symbols=("n",))
+    found = confirm(drafted, model).contract
+    assert [(t.shape, t.role) for t in found.tensors] == [(("n * n * n",), Role.IN), (("n * n * n",), Role.INOUT)]
+    assert found.questions == ()
+
+
 def test_sizes_the_user_fixed_are_not_varied(open_contract, tensor):
     drafted = open_contract(tensor("x", "n * C"), *sizes("n", "C"), symbols=("n", "C"))
     model = Model(lambda s, _: [(s[0] * s[1], 0)])

@@ -25,6 +25,14 @@ def test_a_bare_kernel_gets_a_launch_that_covers_its_guard():
     assert len(contract.workloads) == 4
 
 
+def test_a_grid_covers_the_size_that_indices_stay_below_and_not_the_border_that_they_stay_behind():
+    inner = "if (i >= 1 && i < n - 1) y[i] = x[i - 1] + x[i + 1];"
+    (contract,) = drafted(
+        f"__global__ void k(const float* x, float* y, int n) {{ int i = blockIdx.x * 128 + threadIdx.x; {inner} }}"
+    )
+    assert contract.entry.launch.grid[0] == "cdiv(n - 1, 128)"
+
+
 @pytest.mark.parametrize("used", ["memory.get()[threadIdx.x] = n;", ""])
 def test_a_bare_kernel_gets_dynamic_shared_memory_where_a_function_it_calls_has_some(used):
     memory = "struct Memory { __device__ float* get() { extern __shared__ float all[]; return all; } };\n"
