@@ -20,6 +20,9 @@ from porter.source.program import Function
 from porter.source.qualified import unqualified
 
 _ALLOCATIONS = ("empty", "zeros", "ones", "full", "rand", "randn")
+_RESHAPING = (
+    "reshape", "view", "flatten", "ravel", "unflatten", "squeeze", "unsqueeze", "permute", "transpose", "t", "expand",
+)  # fmt: skip
 _ALIKE = ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like")
 
 
@@ -58,7 +61,10 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
     body = usage.body(function)
     text = written(body.words)
     axes = frozenset(p.name for p in function.params if is_integer(usage.types.of(p, function).base) and not p.default)
+    reshaped = frozenset(name for name, nodes in body.definitions.items() if any(map(_has_another_shape, nodes)))
     for alias, owner in (*aliases.items(), *_alike(body, aliases)):
+        if alias in reshaped and alias != owner:
+            continue
         facts[owner].learn(_stated(alias, text))
         facts[owner].learn(TensorFacts(extents=extents_around(alias, text, axes)))
     for name, nodes in body.definitions.items():
@@ -69,6 +75,15 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
     if depth < 4:
         _learn_from_callees(usage, function, facts, aliases, depth)
     return facts
+
+
+def _has_another_shape(node: Node) -> bool:
+    """Returns whether an expression is a tensor with other axes than the one that it is made of: `x.reshape({-1})`."""
+    match node:
+        case Call(Member(owner, made), _):
+            return made in _RESHAPING or _has_another_shape(owner)
+        case _:
+            return False
 
 
 def _alike(body: Body, aliases: Mapping[str, str]) -> Iterator[tuple[str, str]]:

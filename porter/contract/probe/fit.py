@@ -130,8 +130,8 @@ def _is_difference(seen: Sequence[int], values: Sequence[int], moved: Sequence[i
 
 
 def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
-    """Yields products of up to five different symbols, then some with a square, as of attention, or the cube of a symbol,
-    as of a stencil; fewest first.
+    """Yields products of up to five different symbols, then some with a square, as of attention, or a cube, as of a
+    stencil; fewest first.
     """
     symbols = list(probes[0])
     for count in range(1, min(_MAX_FACTORS, len(symbols)) + 1):

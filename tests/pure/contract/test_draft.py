@@ -266,3 +266,16 @@ def test_a_tensor_as_large_as_another_has_its_rank():
         return made;
     }""")
     assert len(contract.tensors[0].shape) == 3
+
+
+def test_the_rank_of_a_tensor_is_not_that_of_what_it_is_reshaped_to():
+    text = """
+    __global__ void k(const torch::PackedTensorAccessor32<float, 1> x, int n) {}
+    void f(torch::Tensor x) {
+      int rows = x.size(0), cols = x.size(1);
+      auto flat = x.reshape({-1});
+      k<<<rows, 64>>>(flat.packed_accessor32<float, 1>(), rows * cols);
+    }
+    """
+    (contract,) = drafted(text)
+    assert contract.tensors[0].shape == ("rows", "cols")

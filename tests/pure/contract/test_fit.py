@@ -21,7 +21,8 @@ def extents(expression):
 
 @pytest.mark.parametrize(
     "expression",
-    ["1", "n", "C", "B * T", "B * T * C", "3 * C", "3 * B * T * C", "B * T * n * C", "C * C", "n * n * n", "B * C + T", "n + 1",
+    ["1", "n", "C", "B * T", "B * T * C", "3 * C", "3 * B * T * C", "B * T * n * C", "C * C", "n * n * n", "B * C + T",
+     "n + 1",
      "B * T * C + C", "(C - 2) * (n - 2)", "(C + 1) * B", "cdiv(n, 32)", "B * cdiv(C, 2)", "8 * cdiv(n, 256)",
      "C * n - n", "B * T * T", "B * T * C * C", "cdiv(T, 2) * cdiv(C, 2) * cdiv(n, 2)"],
 )  # fmt: skip
