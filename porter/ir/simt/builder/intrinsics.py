@@ -308,6 +308,7 @@ _PAIR_FUNCTIONS: Mapping[str, Callable[[Builder, Sequence[RValue]], RValue]] = {
     "__floats2half2_rn": lambda b, v: _pair(b, "__half2", v[0], v[1]),
     "__floats2bfloat162_rn": lambda b, v: _pair(b, "__nv_bfloat162", v[0], v[1]),
     "__float2half2_rn": lambda b, v: _pair(b, "__half2", v[0], v[0]),
+    "__float2bfloat162_rn": lambda b, v: _pair(b, "__nv_bfloat162", v[0], v[0]),
     "__half2half2": lambda b, v: _pair(b, "__half2", v[0], v[0]),
     "__bfloat162bfloat162": lambda b, v: _pair(b, "__nv_bfloat162", v[0], v[0]),
     "__float22half2_rn": lambda b, v: _pair(b, "__half2", *_parts(v[0])),

@@ -56,6 +56,7 @@ def answers(expression: str, x: np.ndarray = X) -> np.ndarray:
         ("__half2float(h2sqrt(__float2half2_rn(x * x)).y)", abs),
         ("__low2float(__lowhigh2highlow(__floats2half2_rn(1.f, x)))", lambda x: x),
         ("__low2float(__highs2half2(__floats2half2_rn(1.f, x), __float2half2_rn(7.f)))", lambda x: x),
+        ("__low2float(__float2bfloat162_rn(x))", lambda x: x),
         ("__low2float(__high2bfloat162(__floats2bfloat162_rn(1.f, x)))", lambda x: x),
         ("__hbgt2(__float2half2_rn(x), __floats2half2_rn(0.f, 1.f))", lambda x: x > 1),
         ("signbit(x)", lambda x: math.copysign(1, x) < 0),
