@@ -90,7 +90,7 @@ def test_a_file_that_takes_too_long_is_ended(run, tmp_path):
 
 
 def test_shares_count_entries_kernels_and_what_is_sound(table):
-    unsound = record(outcome="not_verified", because=f"{table.SOURCE_AT_FAULT}: race in k")
+    unsound = record(outcome="not_verified", because=f"{table.SOURCE_AT_FAULT[-1]}: race in k")
     open_contract = record(outcome="not_verified", because="the contract is open: x")
     assert table.shares([record(), unsound, open_contract]) == ("1 of 3, 33 %", "50 %", "1 of 6")
     assert table.shares([]) == ("-", "-", "-")
