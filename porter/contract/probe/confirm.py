@@ -54,7 +54,6 @@ from porter.contract.workload.workloads import choose_sizes, with_workloads
 from porter.execution.job import Execute, FaultKind, Run
 
 _ATTEMPTS = 3
-_DIVISORS = (4, 16, 64)  # of the usual sizes
 _CUBES = {1: 61, 2: 131, EVEN: 96}  # sizes by attempt whose third power is no more than `MOST_ELEMENTS`
 _NEARLY = 0.75  # of a third power: a stencil leaves out the borders
 _SMALLEST = 2  # the last step of sizes that a probe is made at
@@ -157,7 +156,6 @@ class _Confirmer:
     enlarged: tuple[str, ...] = ()  # tensors whose extent no size decides
     without: tuple[str, ...] = ()  # workloads with values that the original does not take
     is_cubed: bool = False  # a tensor has the third power of the only size: that of a stencil, say
-    divisor: int = 1  # of the usual sizes, where the original does not come to its end at these in time
     takes_long: bool = False  # a probe at the usual sizes took long, or would: its only size multiplies itself
 
     def confirmed(self) -> Confirmation:
@@ -167,7 +165,7 @@ class _Confirmer:
         asks = torch or unknown_extents(self.contract) or unknown_bounds(self.contract)
         if asks and not (self._start() and self._learn()):
             return Confirmation(self.contract, self.trials.runs, self.trials.trouble)
-        self.contract = self._drawn(self.contract)
+        self.contract = with_workloads(self.contract, self.fixed)
         if not self.contract.workloads and asks:
             questions = (*self.contract.questions, sizes_question(self.contract))
             self.contract = replace(self.contract, questions=tuple(dict.fromkeys(questions)))
@@ -424,7 +422,7 @@ class _Confirmer:
             found = self._probed(change(probed.contract), probed.fits)
             if found.improves(probed):
                 self._take(found)
-                self.contract = self._drawn(self.contract)
+                self.contract = with_workloads(self.contract, self.fixed)
                 if self._holds_up():
                     return True
         self.contract, self.trials.trouble = broken, trouble
@@ -432,7 +430,7 @@ class _Confirmer:
 
     def _relax(self, stated: tuple[str, ...]) -> None:
         """Drops conditions that only another choice of a selecting argument needs, because it uses whole vectors."""
-        trial = self._drawn(replace(self.contract, conditions=stated))
+        trial = with_workloads(replace(self.contract, conditions=stated), self.fixed)
         if self._holds(trial, self.trials.clean):
             self.contract = trial
 
@@ -440,7 +438,6 @@ class _Confirmer:
         """Runs the tiny and the odd workload on exact allocations; finds the conditions that prevent what breaks."""
         if not self.contract.workloads:
             return
-        self._shorten()
         self.trials.trouble = ""
         if self._holds_up():
             return
@@ -455,24 +452,6 @@ class _Confirmer:
             if self._holds(trial, self.trials.clean) and self._mends(condition, trial):
                 self.contract, self.trials.trouble, self.mended = trial, "", broken
                 return
-
-    def _shorten(self) -> None:
-        """Draws smaller sizes while the original does not come to its end in time at the odd ones.
-
-        No condition on sizes would mend that: a kernel may take their third power.
-        """
-        for divisor in _DIVISORS:
-            if not any(self._lasts_too_long(w.sizes) for w in self.contract.workloads[1:2]):
-                return
-            smaller = with_workloads(self.contract, self.fixed, divisor)
-            if not _is_smaller(smaller, self.contract):
-                return
-            self.divisor, self.contract = divisor, smaller
-            self.trials.forgive()
-
-    def _lasts_too_long(self, sizes: Mapping[str, int]) -> bool:
-        faults = self.trials.exact(self.contract, sizes).faults
-        return any(fault.kind is FaultKind.TIMEOUT for fault in faults)
 
     def _mends(self, condition: tuple[str, ...], trial: Contract) -> bool:
         """Returns whether it is `condition` that mends what breaks, and not that it had other sizes drawn.
@@ -514,7 +493,7 @@ class _Confirmer:
         if self.trials.are_many or not next(covering(self.contract), None) or self._is_written(self.contract):
             return
         for other in covering(self.contract):
-            trial = self._drawn(other)
+            trial = with_workloads(other, self.fixed)
             if trial.workloads and self._is_written(trial) and self._holds(trial, self.trials.clean):
                 self.contract = trial
                 return
@@ -568,11 +547,7 @@ class _Confirmer:
 
     def _limited(self, *conditions: str) -> Contract:
         limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))
-        return self._drawn(limited)
-
-    def _drawn(self, contract: Contract) -> Contract:
-        """Returns `contract` with its default workloads, as small as they have to be."""
-        return with_workloads(contract, self.fixed, self.divisor)
+        return with_workloads(limited, self.fixed)
 
     def _holds(self, contract: Contract, examined: Callable[[Contract, Mapping[str, int]], bool]) -> bool:
         """Returns whether there are sizes to run, and `examined` holds at the tiny and the odd ones.
@@ -588,14 +563,6 @@ class _Confirmer:
             and all(examined(contract, sizes) for sizes in first)
             and all(examined(contract, s) or endless(self.trials.exact(contract, s)) for s in rows)
         )
-
-
-def _is_smaller(contract: Contract, before: Contract) -> bool:
-    """Returns whether the odd sizes are smaller than they were `before`, and no tiny ones."""
-    if len(contract.workloads) < 2:
-        return False
-    tiny, odd = (workload.sizes for workload in contract.workloads[:2])
-    return odd not in (tiny, before.workloads[1].sizes)
 
 
 def _is_cubed(contract: Contract, sizes: Mapping[str, int], run: Run) -> bool:

@@ -223,10 +223,6 @@ class Trials:
         pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
         return all(compare(b, a, contract.tolerance.get(a.dtype)).passed for a, b in pairs)
 
-    def forgive(self) -> None:
-        """Lets runs be made again after several in vain: the next ones are at smaller sizes."""
-        self._vain = []
-
     def _probe(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
         return self._run(key, lambda: self._traced(key, given))
 

@@ -38,19 +38,15 @@ _OF_PLACES = (Values.INDEX, Values.SORTED)  # their bounds are at least 1
 _INTEGER = re.compile(r"\b\d+\b")
 
 
-def default_workloads(
-    contract: Contract, fixed: Mapping[str, int] | None = None, divisor: int = 1
-) -> tuple[Workload, ...]:
+def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> tuple[Workload, ...]:
     """Returns workloads for `contract`: tiny, odd, large and small values, many rows, and odd sizes for each choice.
 
-    `fixed` holds sizes the user chose. The odd sizes are the usual ones by `divisor`. Empty when no sizes were found
-    that satisfy the conditions: the caller has a question to ask.
+    `fixed` holds sizes the user chose. Empty when no sizes were found that satisfy the conditions: the caller has a
+    question to ask.
     """
     given = dict(fixed or {})
     tiny = choose_sizes(contract, given, _tiny_targets(contract))
     odd = None if tiny is None else choose_sizes(contract, given, _odd_targets(contract))
-    if odd is not None and divisor > 1:
-        odd = choose_sizes(contract, given, {symbol: max(3, n // divisor) for symbol, n in odd.items()})
     if tiny is None or odd is None:
         return ()
     return (
@@ -99,9 +95,9 @@ def branching(condition: str, sizes: Mapping[str, int]) -> Workload:
     return Workload(condition, sizes, _SEED + 6)
 
 
-def with_workloads(contract: Contract, fixed: Mapping[str, int] | None = None, divisor: int = 1) -> Contract:
-    """Returns `contract` with its default workloads, the odd ones at their usual sizes by `divisor`."""
-    return replace(contract, workloads=default_workloads(contract, fixed, divisor))
+def with_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> Contract:
+    """Returns `contract` with its default workloads."""
+    return replace(contract, workloads=default_workloads(contract, fixed))
 
 
 def _tiny_targets(contract: Contract) -> dict[str, int]:

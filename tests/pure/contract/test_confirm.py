@@ -368,15 +368,6 @@ def test_a_launch_that_is_in_time_at_smaller_sizes_is_confirmed(open_contract, t
     assert (confirmed.tensors[0].shape, confirmed.questions) == (("n",), ())
 
 
-def test_an_original_that_takes_the_third_power_of_a_size_is_settled_at_smaller_ones(open_contract, tensor):
-    late = Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
-    model = Model(lambda s, _: [(s[0] * s[0], 0)], lambda s, _: late if s[0] > 64 else None)
-    found = confirm(open_contract(tensor("x", "n * n"), *sizes("n"), symbols=("n",)), model)
-    assert not found.trouble
-    assert found.contract.conditions == ()
-    assert 3 < max(workload.sizes["n"] for workload in found.contract.workloads) <= 64
-
-
 def test_a_stencil_spans_the_third_power_of_its_only_size(open_contract, tensor):
     model = Model(lambda s, _: [(s[0] ** 3 - 2 * s[0] - 1, 0), (0, s[0] ** 3 - s[0] ** 2 - s[0] - 1)])
     drafted = open_contract(tensor("x", "n"), tensor("y", "n", role=Role.OUT), *sizes("n"), symbols=("n",))
