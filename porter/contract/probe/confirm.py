@@ -439,7 +439,7 @@ class _Confirmer:
         if not self.contract.workloads:
             return
         self.trials.trouble = ""
-        if self._holds_up():
+        if self._holds_up() or self._lasts_too_long():
             return
         broken = self.trials.trouble or "its answers depend on memory that was never written"
         if self._reconsider():
@@ -452,6 +452,11 @@ class _Confirmer:
             if self._holds(trial, self.trials.clean) and self._mends(condition, trial):
                 self.contract, self.trials.trouble, self.mended = trial, "", broken
                 return
+
+    def _lasts_too_long(self) -> bool:
+        """Returns whether the original does not come to its end in time, which no condition would mend."""
+        runs = (self.trials.exact(self.contract, workload.sizes) for workload in self.contract.workloads[:2])
+        return any(fault.kind is FaultKind.TIMEOUT for run in runs for fault in run.faults)
 
     def _mends(self, condition: tuple[str, ...], trial: Contract) -> bool:
         """Returns whether it is `condition` that mends what breaks, and not that it had other sizes drawn.

@@ -368,6 +368,23 @@ def test_a_launch_that_is_in_time_at_smaller_sizes_is_confirmed(open_contract, t
     assert (confirmed.tensors[0].shape, confirmed.questions) == (("n",), ())
 
 
+def test_for_an_original_that_comes_to_no_end_in_time_no_conditions_are_tried(open_contract, tensor):
+    model = Model(lambda s, _: [(s[0] * s[1], 0)])
+    late = run_of(faults=[Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)], finished=False)
+    slow = []
+
+    def execute(job):
+        run = model(job)
+        slow.extend([job] if job.arguments[0].shape == (13 * 1031,) else [])
+        return late if slow and slow[-1] is job else run
+
+    found = confirm(open_contract(tensor("x", "n * m"), *sizes("n", "m"), symbols=("n", "m")), execute)
+    assert found.trouble.startswith(FaultKind.TIMEOUT)
+    assert found.contract.questions == ()
+    assert found.contract.conditions == ()
+    assert model.jobs[-1] is slow[-1]
+
+
 def test_a_stencil_spans_the_third_power_of_its_only_size(open_contract, tensor):
     model = Model(lambda s, _: [(s[0] ** 3 - 2 * s[0] - 1, 0), (0, s[0] ** 3 - s[0] ** 2 - s[0] - 1)])
     drafted = open_contract(tensor("x", "n"), tensor("y", "n", role=Role.OUT), *sizes("n"), symbols=("n",))
