@@ -16,7 +16,7 @@ APART = ("searching", "meeting", "neighbours", "overtaken", "beyond", "refusing"
 
 @pytest.fixture(scope="module")
 def left():
-    """What each kernel left."""
+    """Returns what each kernel left."""
     environment = {**os.environ, "TRITON_INTERPRET": "1"}
     done = subprocess.run([sys.executable, KERNELS], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
