@@ -112,25 +112,6 @@ verified is right was not looked at. Of maca's 158 entries 37 (23 %) are verifie
 triton's 176 entries 50 (28 %). Each error lost all entries of its file: two edits of one place, a port with a name
 that Python keeps for itself, a bound of 0, and a header without CUDA.
 
-| outcome, entries | maca | triton |
-| --- | --- | --- |
-| verified | 22 | 7 |
-| kernels verified | 15 | 43 |
-| not verified | 111 | 41 |
-| refused | 1 | 79 |
-| no answer in time | 4 | 1 |
-| not built | 1 | 0 |
-| crashed | 0 | 1 |
-| error | 4 | 4 |
-
-| fell short because, entries | maca | triton |
-| --- | --- | --- |
-| refused: host code (PORT1801) or a kernel (PORT1800) has no translation | 0 + 1 | 39 + 40 |
-| the contract asks a question | 22 | 8 |
-| time: porter's limit, none for the file, or the original is too slow | 66 | 31 |
-| the CUDA source does not compile with the headers that are there | 21 | 0 |
-| others | 11 | 8 |
-
 37 of maca's 66 without time are of four files, whose entries were still being built after 60 s. Of triton's 79 refusals
 39 are of launchers, whose kernels are entries of their own then; 10 kernels want textures, 8 Legion's headers, 9 a
 method of AMGX's matrices.
@@ -144,16 +125,6 @@ List 28a was run again in the same call, after what came of it had been mended: 
 called verified is right was not looked at, nor whether folders of headers that the list leaves out would have made more
 sources compile. Of maca's 171 entries 39 (23 %) are verified or verified by their kernels, of triton's 188 entries 32
 (17 %). The error is of a port in which one kernel was not found, by which all entries of its file were lost.
-
-| outcome, entries | maca | triton |
-| --- | --- | --- |
-| verified | 24 | 5 |
-| kernels verified | 15 | 27 |
-| not verified | 120 | 64 |
-| refused | 0 | 80 |
-| no answer in time | 11 | 10 |
-| crashed | 0 | 2 |
-| error | 1 | 0 |
 
 | verified and kernels verified, of all entries | maca | triton |
 | --- | --- | --- |

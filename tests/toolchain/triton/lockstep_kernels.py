@@ -168,7 +168,7 @@ KERNELS = {
 
 
 def left(interpreter, name, schedule, *, apart):
-    """Returns what a launch leaves: its memory, what was noted, the sides of branches; and whether it ran in lockstep."""
+    """Returns what a launch leaves: memory, what was noted, sides of branches; and whether it ran in lockstep."""
     function, grid, n = KERNELS[name]
     numbers = np.random.default_rng(3).normal(size=2048).astype(np.float32)
     x, y = torch.full((2, 8192), 7.0)[:, :2048]
