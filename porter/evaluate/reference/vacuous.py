@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.contract.model.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
-from porter.execution.job import Execute, Job
+from porter.execution.job import Execute, Job, TensorValue
 from porter.oracle.jobs import job
 from porter.oracle.outputs import outputs
 from porter.oracle.reference import Expected, Reference
@@ -14,6 +14,7 @@ _SAME_WHATEVER = (
     "no output depends on the inputs in any workload, so that equal results prove nothing "
     "(other sizes: --size, or --contract)"
 )
+_NOTHING_CHANGED = "the original changes nothing in any workload, so that equal results prove nothing"
 _DRAWN = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
 _ANOTHER_SEED = 104_729
 
@@ -25,12 +26,22 @@ def vacuous(reference: Reference, execute: Execute) -> str:
     such tensor nothing is asked: a kernel that fills memory has none.
     """
     contract = reference.contract
-    if contract.entry.kind is EntryKind.PROGRAM or not any(map(_is_input, contract.tensors)):
-        return ""
     asked = [e for e in reference.expected if e.arguments is None and not e.workload.device_only]
-    if not asked or any(_depends(contract, expected, execute) for expected in asked):
+    if contract.entry.kind is EntryKind.PROGRAM or not asked:
+        return ""
+    if not any(_changes(contract, expected) for expected in asked):
+        return _NOTHING_CHANGED
+    if not any(map(_is_input, contract.tensors)) or any(_depends(contract, expected, execute) for expected in asked):
         return ""
     return _SAME_WHATEVER
+
+
+def _changes(contract: Contract, expected: Expected) -> bool:
+    """Returns whether the original returns something, or leaves a tensor other than it was given."""
+    given = [value for value in job(contract, expected.workload).arguments if isinstance(value, TensorValue)]
+    left = [value for _, value in expected.outputs.tensors]
+    same = (a.storage.tobytes() == b.storage.tobytes() for a, b in zip(given, left, strict=False))
+    return len(left) > len(given) or not all(same)
 
 
 def _is_input(tensor: TensorArg) -> bool:

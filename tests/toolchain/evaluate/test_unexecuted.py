@@ -256,3 +256,9 @@ def test_what_has_no_inputs_proves_what_it_writes(migrated):
     """
     (entry,) = migrated(kernel).entries
     assert isinstance(entry.outcome, Verified)
+
+
+def test_an_original_that_changes_nothing_proves_nothing(migrated):
+    (entry,) = migrated("__global__ void blur(unsigned char* to, unsigned char* from, int width) {}").entries
+    assert isinstance(entry.outcome, NotVerified)
+    assert "the original changes nothing in any workload" in reason(entry.outcome)
