@@ -8,6 +8,9 @@ them. Whether what is called verified is right was not looked at. Of maca's 94 e
 verified by their kernels, of triton's 103 entries 54 (52 %). 24 of maca's files and 22 of triton's have at least one
 such entry, 20 and 16 have no other. The median of a file is 7 s for maca and 8 s for triton. Products of matrices,
 convolutions, attention and sorting are not left out. Nine of the 42 files have a `main`.
+One entry of each target is a kernel with an empty body, an exercise, which is not called verified any more. For triton
+a launcher that is refused counts beside its kernels, which are entries of their own then; for maca it does not.
+Run again when some of what came of it had been mended, at d437208b, 55 of 95 and 55 of 103 entries were verified.
 """,
     "unseen_2026-11-29d": """\
 42 files of 42 repositories (15 of libraries and applications, 11 of extensions, 16 of programs and plain files), run
