@@ -168,7 +168,7 @@ class Interpreter:
         try:
             with in_lockstep():
                 function.run(grid=(1, 1, 1), warmup=False, **typed)
-        except Exception:  # noqa: BLE001 - whatever it is, it is told by running one program after the other
+        except Exception:  # noqa: BLE001 - one program after the other, whatever it is happens again and is told
             self._apart.add(launched.key)
             self.marks.put_back(taken)
             for region, content in zip(regions, before, strict=True):

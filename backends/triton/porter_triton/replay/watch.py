@@ -23,7 +23,7 @@ _SIZE_SHIFT = 22
 _ATOMIC = 1 << 28
 _EVERY_LANE = _ATOMIC - 1
 _FEW = 64
-_SEVERAL = -2  # the program of accesses by several programs, none of which the element's access is said to be
+_SEVERAL = -2  # in place of a program, where several that run together accessed an element
 
 Pointers = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
