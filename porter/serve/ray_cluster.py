@@ -117,6 +117,13 @@ class RayEvaluator:
         """Returns the name of the devices that time them; empty where a model scores them."""
         return self._opened.device
 
+    @property
+    def devices(self) -> int:
+        """Returns how many devices have opened the problem by now."""
+        with self._lock:
+            self._look()
+            return len(self._ready())
+
     def evaluate(self, program: Program, request: EvaluationRequest) -> Evaluation:
         """Returns what came of the program that `request` names, on whichever device.
 

@@ -62,7 +62,7 @@ def test_an_unsound_problem_is_said_to_be_one():
 def test_a_search_past_lost_actors_and_a_lost_node_has_the_journal_without(cluster, tmp_path):
     search_here(tmp_path / "without", 1, WORK)
     on = evaluator()
-    wait_for(lambda: len(on._ready()) == 2)
+    wait_for(lambda: on.devices == 2)
 
     def lose():
         with contextlib.suppress(AssertionError):  # the search fails, if it does, where its journal is compared
