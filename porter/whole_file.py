@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,10 @@ from pathlib import Path
 def whole_file(path: Path) -> Iterator[Path]:
     """A neighbour of `path` to write to: it takes its place where the block ends well, and is gone where it does not.
 
-    The folder has to be there. Raises `OSError`.
+    Several processes and threads may write the same file at once: the last one stays. The folder has to be there.
+    Raises `OSError`.
     """
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         yield fresh
         fresh.replace(path)

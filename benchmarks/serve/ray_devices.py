@@ -175,8 +175,7 @@ def arm_main(devices: int, cores: int, seconds: float, cache: Path, runs: Sequen
     with cluster(devices, cores):
         RayCluster(AUTO, cache_folder).connect()
         began = time.monotonic()
-        with ThreadPoolExecutor(len(runs)) as pool:
-            found = list(pool.map(lambda run: questions_of(run, cache), runs))
+        found = [questions_of(run, cache) for run in runs]
         while any(some[0].evaluator.devices < devices for some in found):
             if time.monotonic() - began > OPENING_S:
                 raise SystemExit("not all devices have opened the problems")

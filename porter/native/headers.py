@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
+
+from porter.whole_file import whole_file
 
 
 def unpacked(texts: Mapping[str, str], cache: Path) -> Path:
@@ -16,7 +17,6 @@ def unpacked(texts: Mapping[str, str], cache: Path) -> Path:
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         if not place.exists():
-            fresh = place.with_name(f"{place.name}.{os.getpid()}")
-            fresh.write_text(text, "utf-8")
-            fresh.replace(place)
+            with whole_file(place) as fresh:
+                fresh.write_text(text, "utf-8")
     return folder
