@@ -1,7 +1,8 @@
 """Branch coverage: which sides of its branches a run took, so that nothing is claimed of code that no run came to.
 
 A `Side` is one way on from a place of the source: either outcome of a condition, the body of a loop, a second turn of
-it, a case of a switch, what a `min` or `max` picks, an instance of a template. The sides of one place are its siblings.
+it, a case of a switch, what a `min` or `max` picks, an instance of a template, a block behind the first one. The sides
+of one place are its siblings.
 What lies behind a side that no run took was not executed, whatever the answers were.
 """
 
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 LAUNCHED = "launched"
 CALLED = "called"
 RUN_TWICE = "run twice"
+ABOVE_ZERO = "above 0"
 _OUTCOMES = ("true", "false")
 _OF_BRANCHES = frozenset((*_OUTCOMES, "taken", "entered"))
 
@@ -50,6 +52,11 @@ class Side:
     def is_repetition(self) -> bool:
         """Returns whether it is a second turn of a loop: all that is carried from one turn to the next."""
         return self.way == RUN_TWICE
+
+    @property
+    def is_of_blocks(self) -> bool:
+        """Returns whether it is that a block behind the first one asks which it is."""
+        return self.way == ABOVE_ZERO
 
     @property
     def is_branch(self) -> bool:

@@ -6,11 +6,13 @@
     for                     the same
     min(n, 64)            → ::porter::simt::picked<14>(min(n, 64), 64)                14: it is 64, 15: it is n
     a && b, a || b        → went<16>(static_cast<bool>(a)) && went<18>(…)             17: a is false, 19: b is false
+    blockIdx.x            → ::porter::simt::placed<20>(blockIdx.x)                    21: it is above 0
     case 3:               → case 3: ::porter::simt::came<8>();                        so does `if constexpr (…) {`
     __global__ … {        → __global__ … { PORTER_INSTANCE(9)                         each instance of a template counts
 
 Operands of `&&` and `||` are marked in conditions, in what is returned and in what a number begins with. Short-circuit
 evaluation stays, and only the outcome by which an operand decides alone is a side: the other one is that of the whole.
+An axis of `blockIdx` has one place in a function, that of its first mention.
 
 A place whose condition cannot be told apart from a declaration stays as it is. What the compiler finds unreachable, as
 behind a constant, has no mark in what it makes, and so no side.
@@ -21,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from porter.branch_coverage import LAUNCHED, RUN_TWICE, Side
+from porter.branch_coverage import ABOVE_ZERO, LAUNCHED, RUN_TWICE, Side
 from porter.simt.failing import fails_if, fails_in_case, statement_end
 from porter.simt.limits import Limit, limits
 from porter.simt.operands import operands
@@ -39,6 +41,8 @@ _BEFORE_CONDITION = frozenset(
 _BEFORE_NAME = frozenset(("*", "&", "&&", ">"))
 _NUMBERS = frozenset(("bool", "auto", "int", "unsigned"))
 _SPECIFIERS = frozenset(("const", "constexpr", "static"))
+_BLOCK, _AXES = "blockIdx", frozenset("xyz")
+_OF_DEVICES = frozenset(("__global__", "__device__"))
 _ENDS = frozenset((";", "{", "}", ")", ":", ""))  # of what a statement may follow
 
 
@@ -72,7 +76,7 @@ class BranchMarks:
         """The edits that mark a stretch of the tokens of `source`, but for what one of the `others` replaces."""
         replaced = [edit for edit in others if edit.start < edit.end]
         found = _Finder(source, code, self)
-        every = (*found.conditions(), *found.values(), *found.limits())
+        every = (*found.conditions(), *found.values(), *found.limits(), *found.blocks())
         around = [a for a in every if not any(_replaced(at, replaced) for at in a.offsets)]
         behind = [(at, text) for at, text in found.places() if not _replaced(at, replaced)]
         behind += [(a.loop, a.declared) for a in around if a.loop is not None]
@@ -129,6 +133,20 @@ class _Finder:
         """Yields the marks of what `min` and `max` pick from."""
         for limit in limits(self.code):
             yield self._limit(limit)
+
+    def blocks(self) -> Iterator[_Around]:
+        """Yields the marks of `blockIdx.x`, `.y` and `.z`, of which a function has one number each."""
+        numbers: dict[str, int] = {}
+        for i, token in enumerate(self.code):
+            if token.text in _OF_DEVICES:
+                numbers.clear()
+            axis = self._text(i + 2)
+            if token.text == _BLOCK and self._text(i + 1) == "." and axis in _AXES:
+                if axis not in numbers:
+                    sides = (self._side(i, way, f"{_BLOCK}.{axis}", fails=False) for way in ("", ABOVE_ZERO))
+                    numbers[axis], _ = map(self.marks.add, sides)
+                before = f"::porter::simt::placed<{numbers[axis]}>("
+                yield _Around(token.start, self.code[i + 2].end, before, ")")
 
     def places(self) -> Iterator[tuple[int, str]]:
         """Yields where a statement is inserted: behind labels, at the beginning of kernels and of what constants

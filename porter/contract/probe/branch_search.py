@@ -225,12 +225,20 @@ def _sizes(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterato
     usual = contract.workloads[0].sizes
     free = [s for s in contract.symbols if s not in fixed]
     named = {int(n) for side in covered.missing for n in _NUMBER.findall(side.text)}
-    extents = dict.fromkeys([*(n for c in sorted(named) for n in (c, c + 1) if 0 < n <= _LARGEST), *_EXTENTS])
+    known = (n for c in sorted(named) for n in (c, c + 1) if 0 < n <= _LARGEST)
+    extents = dict.fromkeys([*known, *_behind_first_blocks(contract, covered), *_EXTENTS])
     for extent in extents:
         for changed in (*([s] for s in free), free):
             sizes = {**usual, **dict.fromkeys(changed, extent)}
             if sizes != usual and satisfies(contract, sizes) and _is_small(contract, sizes):
                 yield sizes
+
+
+def _behind_first_blocks(contract: Contract, covered: BranchCoverage) -> Iterator[int]:
+    """Yields sizes one above what a launch leaves to a block, where only the first block of a kernel ever ran."""
+    launch = contract.entry.launch
+    if launch is not None and any(side.is_of_blocks for side in covered.missing):
+        yield from (int(n) + 1 for extent in launch.grid for n in _NUMBER.findall(extent))
 
 
 def _is_small(contract: Contract, sizes: Sizes) -> bool:

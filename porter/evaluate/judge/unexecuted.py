@@ -6,10 +6,10 @@ an error, those that the compiler finds unreachable, and those behind a side tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from porter.branch_coverage import BranchCoverage, Branches, Side, united
+from porter.branch_coverage import ABOVE_ZERO, BranchCoverage, Branches, Side, united
 from porter.evaluate.judge.prove import Proof, with_caveat
 from porter.evaluate.model.migration import EntryOutcome
 from porter.evaluate.model.outcome import Equal, NotVerified
@@ -68,18 +68,31 @@ def _told(proof: Proof) -> Proof:
 
 
 def _said(sides: Sequence[Side]) -> str:
-    """Returns what is said of sides that no workload took: loops are listed together, by their lines."""
-    others = [side for side in sides if not side.is_repetition]
+    """Returns what is said of sides that no workload took: loops, and reads of an index, are listed by their lines."""
+    others = [side for side in sides if not (side.is_repetition or side.is_of_blocks)]
     named = _NOT_RUN.format(_named(others)) if others else ""
-    return "; ".join(filter(None, (_once([side for side in sides if side.is_repetition]), named)))
+    once = _once([side for side in sides if side.is_repetition])
+    return "; ".join(filter(None, (*_alone([side for side in sides if side.is_of_blocks]), once, named)))
+
+
+def _alone(reads: Sequence[Side]) -> Iterator[str]:
+    """Yields for each axis of `blockIdx` where only the first block ever read it."""
+    for axis in dict.fromkeys(side.text for side in reads):
+        lines, _ = _lines([side for side in reads if side.text == axis])
+        yield f"`{axis}` is never {ABOVE_ZERO} at {lines}"
 
 
 def _once(loops: Sequence[Side]) -> str:
     """Returns which loops never ran twice."""
-    lines = dict.fromkeys(f"{side.file}:{side.line}" for side in loops)
+    lines, count = _lines(loops)
+    return f"the loop{'s' if count > 1 else ''} at {lines} never ran twice" if lines else ""
+
+
+def _lines(sides: Sequence[Side]) -> tuple[str, int]:
+    """Returns the lines of the first of `sides`, and how many lines there are."""
+    lines = dict.fromkeys(f"{side.file}:{side.line}" for side in sides)
     further = f" and {len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else ""
-    named = ", ".join(list(lines)[:_MOST_NAMED]) + further
-    return f"the loop{'s' if len(lines) > 1 else ''} at {named} never ran twice" if lines else ""
+    return ", ".join(list(lines)[:_MOST_NAMED]) + further, len(lines)
 
 
 def _named(sides: Sequence[Side]) -> str:

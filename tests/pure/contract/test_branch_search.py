@@ -2,12 +2,13 @@
 
 import pytest
 
-from porter.branch_coverage import LAUNCHED, BranchCoverage, Side
+from porter.branch_coverage import ABOVE_ZERO, LAUNCHED, BranchCoverage, Side
 from porter.contract.model.contract import (
     Contract,
     Distribution,
     Entry,
     EntryKind,
+    LaunchShape,
     Role,
     ScalarArg,
     TensorArg,
@@ -144,3 +145,25 @@ def test_sizes_at_least_as_large_as_those_that_took_long_are_not_tried():
     assert slow == sorted(slow, reverse=True)
     assert {257, 1024, 1025}.isdisjoint(tried)
     assert 4 in tried
+
+
+def test_a_size_behind_the_first_block_is_found_in_the_launch():
+    reads = {way: Side("op.cu", 3, 12, way, "blockIdx.x") for way in ("", ABOVE_ZERO)}
+
+    class Coarse(Original):
+        """A kernel that leaves 70,000 elements to a block."""
+
+        def exact(self, contract, sizes, contents=Distribution.DECLARED):
+            grid = -(-sizes["count"] // 70_000)
+            taken = frozenset(reads.values() if grid > 1 else (reads[""],))
+            launched = (LaunchRecord("coarse", (grid, 1, 1), (32, 1, 1), 0, 3),)
+            coverage = BranchCoverage(frozenset(reads.values()), taken)
+            return Run(True, 0, (), (), (), (), launched, (), "", "", 0.0, coverage)
+
+    launch = LaunchShape(("cdiv(count, 70000)", "1", "1"), ("32", "1", "1"), "0")
+    x = TensorArg("x", Role.INOUT, DType.FLOAT32, ("count",))
+    entry = Entry(EntryKind.KERNEL, "coarse", launch=launch)
+    contract = Contract("coarse", "other", entry, (x,), ("count",), (), (Workload("tiny", {"count": 3}, 1),), {})
+    (found,) = branch_workloads(contract, Coarse(), {})
+    assert found.sizes == {"count": 70_001}
+    assert found.takes == "op.cu:3: `blockIdx.x` is above 0"

@@ -55,6 +55,15 @@ def marked(text):
         ("bool in = x >= 0 && x < n;", "bool in = went<0>((went<2>((x >= 0)) && went<4>((x < n))));"),
         ("#define CLAMP(n) if (n > 4) n = 4\n", "#define CLAMP(n) if (went<0>((n > 4))) n = 4\n"),
         ("__global__ void k(int n) { f(); }", "__global__ void k(int n) { PORTER_INSTANCE(0)  f(); }"),
+        (
+            "i = blockIdx.x * n + f(blockIdx.x, blockIdx.y);",
+            "i = placed<0>(blockIdx.x) * n + f(placed<0>(blockIdx.x), placed<2>(blockIdx.y));",
+        ),
+        (
+            "__device__ int f() { return blockIdx.x; } __device__ int g() { return blockIdx.x; }",
+            "__device__ int f() { return placed<0>(blockIdx.x); } __device__ int g() { return placed<2>(blockIdx.x); }",
+        ),
+        ("if (blockIdx.x == 0) f();", "if (went<0>((placed<2>(blockIdx.x) == 0))) f();"),
     ],
 )
 def test_what_is_marked(text, want):

@@ -57,6 +57,13 @@ torch::Tensor run(torch::Tensor x) {
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run, "twice"); }
 """
+COARSE = """
+__device__ int first(int rows) { return blockIdx.x * rows * blockDim.x + threadIdx.x; }
+__global__ void twice(const float* x, float* y, int n) {
+    for (int i = first(4096), k = 0; i < n && k < 4096; i += blockDim.x, ++k) y[i] = 2.f * x[i];
+}
+void run(const float* x, float* y, int n) { twice<<<(n + 1048575) / 1048576, 256>>>(x, y, n); }
+"""
 IDLE = """
 __global__ void twice(const float* x, float* y, int n, int first) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -160,6 +167,19 @@ def test_what_is_wrong_in_the_second_turn_alone_is_found_beyond_the_limit(verifi
     """A judgement goes there, since host code asks for as many blocks at every larger size."""
     (entry,) = verified(LIMITED, "i += blockDim.x * gridDim.x", "i += n").entries
     assert isinstance(entry.outcome, Wrong)
+
+
+def test_that_only_the_first_block_ever_ran_is_said(migrated, verified):
+    """What is wrong in the blocks behind it is not seen, and the verdict says so, not where several ran."""
+    (entry,) = migrated(COARSE).entries
+    assert isinstance(entry.outcome, Verified)
+    assert "`blockIdx.x` is never above 0 at op.cu:2" in reason(entry.outcome)
+    (entry,) = verified(COARSE, "blockIdx.x * rows", "2 * blockIdx.x * rows").entries
+    assert isinstance(entry.outcome, Verified)
+    assert "`blockIdx.x` is never above 0 at" in reason(entry.outcome)
+    (entry,) = migrated(COARSE.replace("4096", "4").replace("1048575", "1023").replace("1048576", "1024")).entries
+    assert isinstance(entry.outcome, Verified)
+    assert "blockIdx" not in reason(entry.outcome)
 
 
 def test_a_limit_within_reach_is_reached(migrated, verified):

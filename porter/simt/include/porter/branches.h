@@ -71,6 +71,18 @@ constexpr inline __attribute__((always_inline)) Result picked(Result result, con
     return result;
 }
 
+// An axis of the block's index, which is 0 in the first block or has the next number behind it.
+template <unsigned number>
+constexpr inline __attribute__((always_inline)) unsigned int placed(unsigned int index) {
+    if (!__builtin_is_constant_evaluated()) {
+        if (index)
+            take<number + 1>();
+        else
+            take<number>();
+    }
+    return index;
+}
+
 // The linker drops lists that nothing it keeps mentions.
 extern "C" const char __start_porter_marks[] __attribute__((weak));
 extern "C" const char __start_porter_instances[] __attribute__((weak));
