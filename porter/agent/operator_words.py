@@ -46,6 +46,9 @@ def _arguments(contract: Contract) -> Iterator[str]:
         values = "" if argument.values is Values.NORMAL else f"; its values are {_values(argument)}"
         optional = "; it may be a null pointer" if argument.optional else ""
         yield f"- `{argument.name}`: {argument.dtype.value} {shape}, {_ROLES[argument.role]}{values}{optional}"
+        for field, part in zip(argument.fields, argument.parts, strict=False):
+            values = "" if part.values is Values.NORMAL else f"; its values are {_values(part)}"
+            yield f"  - byte {field.at} of each {argument.group} is `{field.name}`: {field.dtype.value}{values}"
 
 
 def _values(argument: TensorArg) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from porter.contract.model.contract import Contract, EntryKind
 from porter.contract.model.dtype import DType, decode
 from porter.contract.model.questions import unknown_elements
+from porter.contract.workload.structs import all_parts
 from porter.execution.job import Run, TensorValue
 
 # Zero, infinities, the NaN that arithmetic makes, and memory never written. The largest and the smallest integer, NaN
@@ -21,7 +22,8 @@ _SPECIAL_WORDS = np.array([0, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Named tensors: all arguments, then results, and for a program its buffers; and what it prints.
+    """Named tensors: all arguments, structs in arrays by their fields, then results, and for a program its
+    buffers; and what it prints.
 
     Tensors that are only read count, too: a port must leave them alone as its original does, and whatever is written
     against expectation is compared.
@@ -43,8 +45,8 @@ def outputs(contract: Contract, run: Run) -> Outputs:
         return Outputs(tuple((name, _as_floats(value)) for name, value in buffers), run.stdout, run.exit_code)
     guessed = unknown_elements(contract)
     arguments = tuple(
-        (tensor.name, _as_floats(value) if tensor.name in guessed else value)
-        for tensor, value in zip(contract.tensors, run.outputs, strict=True)
+        (part.name, _as_floats(value) if part.name in guessed else value)
+        for part, value in zip(contract.parts, all_parts(contract, run.outputs), strict=True)
     )
     results = tuple((f"result {i}" if i else "result", value) for i, value in enumerate(run.results))
     return Outputs((*arguments, *results))

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from porter.contract.analysis.body import Body, comparisons, parsed
 from porter.contract.analysis.pointers import root
-from porter.contract.model.contract import Contract, TensorArg, Values
+from porter.contract.model.contract import Contract, TensorArg, Values, with_parts
 from porter.contract.model.expressions import render
 from porter.contract.model.syntax import Binary, Cast, Name, Node, Number, Subscript, Unary
 from porter.source.lexer import Token, TokenKind
@@ -26,12 +26,11 @@ _ENDS = frozenset((";", ",", "?", ":", "=", "{", "}", "return", "&&", "||", "!")
 
 def with_compared(contract: Contract) -> Contract:
     """Returns `contract` with indices for normal numbers that have a bound."""
-    waiting = {t.name for t in contract.tensors if t.values is Values.NORMAL and t.bound}
-    arguments = (
-        replace(a, values=Values.INDEX) if isinstance(a, TensorArg) and a.name in waiting else a
-        for a in contract.arguments
-    )
-    return replace(contract, arguments=tuple(arguments)) if waiting else contract
+
+    def compared(tensor: TensorArg) -> TensorArg:
+        return replace(tensor, values=Values.INDEX) if tensor.values is Values.NORMAL and tensor.bound else tensor
+
+    return replace(contract, arguments=with_parts(contract.arguments, compared))
 
 
 @dataclass(frozen=True)

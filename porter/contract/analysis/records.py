@@ -28,16 +28,43 @@ _WIDEST_BYTES = 16  # that the addresses of a vector are multiples of
 _NOTHING: Mapping[str, str] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class InStruct:
+    """A number of a struct: how it is reached, `.cell.x`, its type in C++, and its first byte."""
+
+    path: str
+    type: str
+    dtype: DType
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Structs:
+    """The numbers in each struct of an array, and how many bytes a struct has."""
+
+    numbers: tuple[InStruct, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """The numbers in a value, its bytes, and what its addresses are multiples of."""
+
+    numbers: tuple[InStruct, ...]
+    bytes: int
+    alignment: int
+
+
 @dataclass(frozen=True)
 class Records:
-    """The structs of a program: `types` are those it declares, `enumerations` the names of its enumerations.
+    """The structs of a program: `types` are those it declares, `enumerations` the values of its enumerations.
 
     `is_filled` tells whether host code sets fields of a class that it is handed by reference, `followed` which
     parameters of a function are pointers to structs that it only follows.
     """
 
     types: DeclaredTypes
-    enumerations: Collection[str]
+    enumerations: Mapping[str, tuple[int, ...]]
     is_filled: Callable[[str], bool] = lambda _: True
     followed: Callable[[Function], Collection[str]] = lambda _: ()
 
@@ -86,16 +113,49 @@ class Records:
             return None
         return only, len(found)
 
+    def structs(self, function: Function, param: Param) -> Structs | None:
+        """Returns what lies in each struct of the program that `param` points to, if it is made of numbers alone.
+
+        None for any other pointer, and where all numbers have one type and lie side by side.
+        """
+        type_ = self.types.of(param, function)
+        if type_.pointers != 1 or not self.types.defines(type_, function.scope) or self.elements(function, param):
+            return None
+        found = self._placed(replace(type_, pointers=0), function.scope)
+        return Structs(found.numbers, found.bytes) if found is not None and len(found.numbers) <= _MOST_FIELDS else None
+
+    def _placed(self, type_: CType, scope: tuple[str, ...] = ()) -> _Placed | None:
+        """Returns the numbers of a type's value by the rules of C; None where it holds anything else."""
+        if vector := _VECTOR.fullmatch(type_.base):
+            part = CType(number := _component(vector), number)
+            return _behind(
+                [(f".{c}", self._placed(part)) for c in COMPONENTS[: int(vector["count"])]], _aligned(vector)
+            )
+        base = "int" if unqualified(type_.base) in self.enumerations else type_.base
+        if (dtype := element_type(base)) is not None and arithmetic(base) is not None:
+            return _Placed((InStruct("", type_.base, dtype, 0),), dtype.bytes, dtype.bytes)
+        members = self.types.members(type_, scope) or ()
+        stated = self.types.alignment_bytes(type_, scope)
+        parts = [part for member in members for part in self._member(member)]
+        return _behind(parts, stated) if stated is not None else None
+
+    def _member(self, member: Variable) -> Iterator[tuple[str, _Placed | None]]:
+        """Yields a member of a struct, or each element of an array, with its name."""
+        base = instance(member.type)
+        extents = [self.types.extent(extent) or 0 for extent in member.extents]
+        is_known = bool(base) and not member.type.reference and 0 < prod(extents) <= _MOST_FIELDS
+        followed = self.types.followed(CType(base, base, member.type.pointers))
+        placed = self._placed(followed) if is_known and not followed.pointers else None
+        for index in product(*map(range, extents)) if placed is not None else ((),):
+            yield f".{member.name}" + "".join(f"[{i}]" for i in index), placed
+
     def _layout(self, type_: CType, scope: tuple[str, ...] = ()) -> tuple[int, int] | None:
         """Returns the bytes and alignment of a type's values.
 
         None where these are not known, and where padding lies between its numbers.
         """
         if vector := _VECTOR.fullmatch(type_.base):
-            number = arithmetic(vector["number"].replace("longlong", "long long"))
-            assert number is not None
-            bytes_, count = number.bytes, int(vector["count"])
-            return bytes_ * count, bytes_ * count if count in (2, 4) and bytes_ * count <= _WIDEST_BYTES else bytes_
+            return _component_bytes(vector) * int(vector["count"]), _aligned(vector)
         if (number := arithmetic(type_.base)) is not None:
             return number.bytes, number.bytes
         at, alignment = 0, self.types.alignment_bytes(type_, scope)
@@ -113,8 +173,7 @@ class Records:
     ) -> Iterator[Param]:
         """Yields the fields of a type's value, also those within fields; a field without a type for unknown ones."""
         if vector := _VECTOR.fullmatch(type_.base):
-            number = vector["number"].replace("longlong", "long long")
-            part = f"unsigned {number}" if vector["sign"] else number
+            part = _component(vector)
             for component in COMPONENTS[: int(vector["count"])]:
                 yield replace(param, name=f"{param.name}.{component}", type=CType(part, part), default="")
             return
@@ -144,8 +203,42 @@ class Records:
         is_set = not type_.pointers and not type_.const
         return type_.pointers == 1 or (is_set and (self._is_number(type_.base) or is_stream(type_.base)))
 
+    def enumerated(self, base: str) -> int:
+        """Returns how many values an enumeration has, if they are those from 0 on; 0 for any other type."""
+        values = self.enumerations.get(unqualified(base), ())
+        return len(values) if values and sorted(values) == list(range(len(values))) else 0
+
     def _is_number(self, base: str) -> bool:
         return arithmetic(base) is not None or unqualified(base) in self.enumerations
+
+
+def _component(vector: re.Match[str]) -> str:
+    number = vector["number"].replace("longlong", "long long")
+    return f"unsigned {number}" if vector["sign"] else number
+
+
+def _component_bytes(vector: re.Match[str]) -> int:
+    number = arithmetic(_component(vector))
+    assert number is not None
+    return number.bytes
+
+
+def _aligned(vector: re.Match[str]) -> int:
+    """Returns what addresses of a vector are multiples of: its bytes, if it has two or four components of few."""
+    bytes_, count = _component_bytes(vector), int(vector["count"])
+    return bytes_ * count if count in (2, 4) and bytes_ * count <= _WIDEST_BYTES else bytes_
+
+
+def _behind(parts: Sequence[tuple[str, _Placed | None]], alignment: int) -> _Placed | None:
+    """Returns a value that has `parts` one behind the other, each at the next address that suits it."""
+    at, numbers = 0, list[InStruct]()
+    for path, part in parts:
+        if part is None:
+            return None
+        at = -(-at // part.alignment) * part.alignment
+        numbers += [replace(n, path=f"{path}{n.path}", at=at + n.at) for n in part.numbers]
+        at, alignment = at + part.bytes, max(alignment, part.alignment)
+    return _Placed(tuple(numbers), -(-at // alignment) * alignment, alignment) if numbers else None
 
 
 def is_stream(base: str) -> bool:

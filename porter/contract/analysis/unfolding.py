@@ -1,15 +1,17 @@
 """Rewrites function bodies so that the fields of structs are variables: `p.n` is `p_n`, as contracts call it.
 
-Structs are parameters, variables that are copies of these, and variables that a body declares and fills.
+Structs are parameters, variables that are copies of these, and variables that a body declares and fills. Those that
+parameters point to are taken apart in `struct_arrays.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.contract.analysis.body import Body, statement_end
-from porter.contract.analysis.records import Records, symbol
+from porter.contract.analysis.records import Records, Structs, symbol
+from porter.contract.analysis.struct_arrays import apart
 from porter.contract.model.syntax import Name
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
 from porter.source.program import CType, Function, Param
@@ -21,8 +23,8 @@ _MEMBERS = (".", "->", "::")
 class Unfolded:
     """A body with the structs that it unfolds.
 
-    `structs` are the names of structs in `body`, each with its fields: `p.n` and `q.n` where `q` is a copy of `p`.
-    `fields` are those of parameters, by their names in `body`.
+    `structs` are the names of structs in `body`, each with its fields: `p.n` and `q.n` where `q` is a copy of `p`;
+    pointers to structs of several types are among them. `fields` are those of parameters, by their names in `body`.
     """
 
     body: Body
@@ -36,10 +38,19 @@ def unfolded(body: Body, records: Records, function: Function) -> Unfolded:
     held = {name: fields for name, fields in (*taken.items(), *_declared(body, records, function)) if fields}
     structs = {n: {f.name.removeprefix(n): symbol(f.name) for f in fields} for n, fields in held.items()}
     structs |= {copy: structs[origin] for copy, origin in _copies(body, structs) if copy not in taken}
-    if not structs:
+    behind = {p.name: _behind(p, found) for p in function.params if p.name and (found := records.structs(function, p))}
+    arrays = {p: {f.name.removeprefix(p): symbol(f.name) for f in fields} for p, fields in behind.items()}
+    if not structs and not arrays:
         return Unfolded(body, {}, {})
-    fields = {symbol(field.name): field for name in taken for field in taken[name]}
-    return Unfolded(Body(" ".join(_words(body.words, structs))), structs, fields)
+    fields = {symbol(f.name): f for held in (*taken.values(), *behind.values()) for f in held}
+    inside = apart(body, arrays)
+    return Unfolded(Body(" ".join(_words(inside.words, structs))), {**structs, **arrays}, fields)
+
+
+def _behind(param: Param, structs: Structs) -> list[Param]:
+    """Returns a pointer for each number of the structs that `param` points to."""
+    types = ((n, CType(f"{n.type}*", n.type, 1, param.type.const)) for n in structs.numbers)
+    return [replace(param, name=f"{param.name}{n.path}", type=type_, default="") for n, type_ in types]
 
 
 def _declared(body: Body, records: Records, function: Function) -> Iterator[tuple[str, tuple[Param, ...]]]:

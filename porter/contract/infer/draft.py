@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import chain
 
 from porter.comparison.compare import DEFAULT_TOLERANCE
@@ -20,7 +20,7 @@ from porter.contract.analysis.elements import element_type
 from porter.contract.analysis.instances import Instance
 from porter.contract.analysis.passing import behind_void, handles_of, taken_for
 from porter.contract.analysis.pointers import is_integer
-from porter.contract.analysis.records import is_stream, symbol
+from porter.contract.analysis.records import InStruct, Structs, is_stream, symbol
 from porter.contract.analysis.scope import Scope, demands
 from porter.contract.analysis.shares import evenly, shares
 from porter.contract.analysis.usage import Usage, usage_of
@@ -48,6 +48,7 @@ from porter.contract.model.contract import (
     Contract,
     Entry,
     EntryKind,
+    Field,
     LaunchShape,
     Question,
     Role,
@@ -311,6 +312,8 @@ class _Drafter:
         optional = is_optional(self.usage, self.function, param)
         if optional and self._is_object(param):
             return TensorArg(param.name, Role.IN, DType.UINT8, ("1",), Values.NULL)
+        if (structs := self.usage.records.structs(self.function, param)) is not None:
+            return self._array(param, structs, optional)
         use = self.uses.get(param.name, Use())
         dtype = self._dtype(param, use)
         shape = self.extents.shape(param.name) if param.name in self.extents.facts else ()
@@ -319,6 +322,23 @@ class _Drafter:
             self.questions.append(list_question(param.name, param.type.text))
         role, (values, bound), (_, group) = _role(param, use), self._values(dtype, use), self._inside(param)
         return TensorArg(param.name, role, dtype, shape, values, bound, optional=optional, group=group)
+
+    def _array(self, param: Param, structs: Structs, optional: bool) -> TensorArg:
+        """Returns an array of structs, of which each field is filled as a tensor of its own would be."""
+        uses = [self.uses.get(f"{param.name}{n.path}", Use()) for n in structs.numbers]
+        fields = tuple(
+            Field(n.path.removeprefix("."), n.dtype, n.at, *self._field_values(n, use))
+            for n, use in zip(structs.numbers, uses, strict=True)
+        )
+        role = _role(param, reduce(Use.joined, uses, self.uses.get(param.name, Use())))
+        role = Role.INOUT if role is Role.OUT else role  # fields that no thread writes keep what they have
+        return TensorArg(param.name, role, DType.UINT8, (), optional=optional, group=structs.bytes, fields=fields)
+
+    def _field_values(self, number: InStruct, use: Use) -> tuple[Values, str]:
+        """Returns what a field is filled with, and its bound: enumerations with their own values."""
+        if count := self.usage.records.enumerated(number.type):
+            return Values.INDEX, str(count)
+        return self._values(number.dtype, use)
 
     def _inside(self, param: Param) -> tuple[DType | None, int]:
         """Returns the type of the numbers in each struct or vector that `param` points to, and how many there are."""
@@ -372,17 +392,24 @@ class _Drafter:
 
     def _placed(self, tensor: TensorArg) -> TensorArg:
         """Returns `tensor` with its widest possible shape, where the source names none, and the question about it."""
-        known = not tensor.bound or tensor.bound in self.symbols or tensor.bound.isdigit()
-        bound = tensor.bound if known else "1"
-        if tensor.values is Values.NORMAL:
-            bound = tensor.bound if names_in(tensor.bound or "0") <= {*self.symbols} else ""
-        if bound == "1":
-            self.questions.append(bound_question(tensor.name))
+        fields = tuple(replace(f, bound=self._bound(f"{tensor.name}.{f.name}", f)) for f in tensor.fields)
+        tensor = replace(tensor, bound=self._bound(tensor.name, tensor), fields=fields)
         if tensor.shape:
-            return replace(tensor, bound=bound)
-        widest = " * ".join(dict.fromkeys(self.symbols)) or "1"
+            return tensor
+        group = (str(tensor.group),) if fields else ()
+        widest = " * ".join((*group, *dict.fromkeys(self.symbols))) or "1"
         self.questions.append(extent_question(tensor.name))
-        return replace(tensor, shape=(widest,), bound=bound)
+        return replace(tensor, shape=(widest,))
+
+    def _bound(self, name: str, filled: TensorArg | Field) -> str:
+        """Returns the bound of a tensor's values, or of a field's, and asks about one that the source does not name."""
+        if filled.values is Values.NORMAL:
+            return filled.bound if names_in(filled.bound or "0") <= {*self.symbols} else ""
+        known = not filled.bound or filled.bound in self.symbols or filled.bound.isdigit()
+        bound = filled.bound if known else "1"
+        if bound == "1":
+            self.questions.append(bound_question(name))
+        return bound
 
 
 def _of_no_meaning(field: Param, type_: CType) -> Argument:

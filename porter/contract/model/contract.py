@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from porter.contract.model.dtype import DType
@@ -99,13 +100,25 @@ class Layout(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """A number in each struct of an array of structs: `at` bytes from the struct's start, filled as a tensor is."""
+
+    name: str
+    dtype: DType
+    at: int
+    values: Values = Values.NORMAL
+    bound: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TensorArg:
     """A tensor or pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED.
 
     `elements` are expressions, too: the values, in order, of an array of sizes that host code reads. Where a call does
     not use all elements, such as those of a lookup table, `used` says how many it reads and writes. One that is
     `optional` may be a null pointer: workloads give it as the scalar 0. Elements of structs and vectors come in groups
-    of `group`: callers never pass a part of one.
+    of `group`: callers never pass a part of one. Structs of numbers of several types are groups of bytes with `fields`,
+    which are filled and compared each by itself; bytes between them mean nothing.
     """
 
     name: str
@@ -118,6 +131,29 @@ class TensorArg:
     used: str = ""
     optional: bool = False
     group: int = 1
+    fields: tuple[Field, ...] = ()
+
+    @property
+    def parts(self) -> tuple[TensorArg, ...]:
+        """The tensors that it is filled and compared as: one for each of its fields, else itself."""
+        return tuple(self._part(field) for field in self.fields) or (self,)
+
+    def with_parts(self, parts: Sequence[TensorArg]) -> TensorArg:
+        """Returns the tensor with the values of these parts, which are its own, changed."""
+        if not self.fields:
+            return parts[0]
+        pairs = zip(self.fields, parts, strict=True)
+        return replace(self, fields=tuple(replace(f, values=part.values, bound=part.bound) for f, part in pairs))
+
+    def _part(self, field: Field) -> TensorArg:
+        """Returns the numbers of a field, one for each struct."""
+        (bytes_,) = self.shape or ("0",)
+        product = re.fullmatch(rf"{self.group} \* ([\w *]+)", bytes_)
+        whole = product[1] if product else f"cdiv({bytes_}, {self.group})"
+        return TensorArg(
+            f"{self.name}.{field.name}", self.role, field.dtype, (whole,), field.values, field.bound,
+            optional=self.optional,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +245,13 @@ class Contract:
     def tensors(self) -> tuple[TensorArg, ...]:
         """The tensor arguments, in call order."""
         return tuple(a for a in self.arguments if isinstance(a, TensorArg))
+
+    @property
+    def parts(self) -> tuple[TensorArg, ...]:
+        """The tensor arguments as they are compared: in place of an array of structs each of its fields."""
+        return tuple(part for tensor in self.tensors for part in tensor.parts)
+
+
+def with_parts(arguments: Sequence[Argument], change: Callable[[TensorArg], TensorArg]) -> tuple[Argument, ...]:
+    """Returns `arguments` with `change` made in each tensor, or in each field of an array of structs."""
+    return tuple(a.with_parts([change(p) for p in a.parts]) if isinstance(a, TensorArg) else a for a in arguments)

@@ -98,8 +98,8 @@ def unknown_extents(contract: Contract) -> tuple[TensorArg, ...]:
 
 
 def unknown_bounds(contract: Contract) -> tuple[TensorArg, ...]:
-    """Returns the index tensors whose bound the draft guessed."""
-    return tuple(t for t in contract.tensors if bound_question(t.name) in contract.questions)
+    """Returns the index tensors, and fields of structs, whose bound the draft guessed."""
+    return tuple(t for t in contract.parts if bound_question(t.name) in contract.questions)
 
 
 def unknown_values(contract: Contract) -> tuple[Question, ...]:

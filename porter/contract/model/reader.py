@@ -16,6 +16,7 @@ from porter.contract.model.contract import (
     Distribution,
     Entry,
     EntryKind,
+    Field,
     LaunchShape,
     Layout,
     Question,
@@ -36,7 +37,8 @@ _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
     "contract": "name reference category symbols conditions branches shares entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
-    "tensor": "tensor role dtype shape values bound elements used group optional",
+    "tensor": "tensor role dtype shape values bound elements used group optional fields",
+    "field": "name dtype at values bound",
     "scalar": "scalar type value choices",
     "workload": "name sizes seed scale scalars dtypes distribution device_only takes layouts",
     "question": "about text flag",
@@ -234,6 +236,17 @@ def _argument(table: _Table) -> Argument:
         elements=table.strings("elements"),
         group=table.get("group", int, 1),
         optional=table.flag("optional"),
+        fields=tuple(_field(field) for field in table.tables("fields", "field")),
+    )
+
+
+def _field(table: _Table) -> Field:
+    return Field(
+        name=table.get("name", str),
+        dtype=table.choice("dtype", DType),
+        at=table.get("at", int),
+        values=table.choice("values", Values, Values.NORMAL),
+        bound=table.get("bound", str, ""),
     )
 
 

@@ -24,7 +24,8 @@ def with_size(contract: Contract, size: str, text: str) -> Contract:
     def argument(given: ScalarArg | TensorArg) -> ScalarArg | TensorArg:
         if isinstance(given, ScalarArg):
             return replace(given, value=rewritten(given.value)[0])
-        return replace(given, shape=rewritten(*given.shape), bound=rewritten(given.bound)[0])
+        fields = tuple(replace(field, bound=rewritten(field.bound)[0]) for field in given.fields)
+        return replace(given, shape=rewritten(*given.shape), bound=rewritten(given.bound)[0], fields=fields)
 
     launch = contract.entry.launch
     if launch is not None:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 
-from porter.contract.model.contract import Argument, Contract, Distribution, Entry, Question, TensorArg, Workload
+from porter.contract.model.contract import Argument, Contract, Distribution, Entry, Field, Question, TensorArg, Workload
 from porter.contract.model.reader import loads
 
 __all__ = ["dumps", "loads"]
@@ -23,8 +23,9 @@ _HEADER = """\
 #               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions), and `used`
 #               where a call reads and writes no more of its elements, and `optional` where it may be a null pointer,
-#               and in a `group` of how many its elements come, of structs or vectors; a scalar has its C++ type and a
-#               value, a number or an expression; `choices` are all values that select
+#               and in a `group` of how many its elements come, of structs or vectors; structs of several types are
+#               groups of bytes with `fields`, each `at` a byte; a scalar has its C++ type and a value, a number or an
+#               expression; `choices` are all values that select
 #   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `dtypes` another
 #               element type, `distribution` is that of the inputs (declared, uniform, constant rows, ties, sorted,
 #               outlier, round numbers, zeros, denormal, infinite, nan); one that is device_only is never run on the
@@ -100,8 +101,18 @@ def _argument(argument: Argument) -> Iterator[str]:
         yield f"elements = {_strings(argument.elements)}"
     if argument.group > 1:
         yield f"group = {argument.group}"
+    if argument.fields:
+        yield "fields = ["
+        yield from (f"    {_field(field)}," for field in argument.fields)
+        yield "]"
     if argument.optional:
         yield "optional = true"
+
+
+def _field(field: Field) -> str:
+    told = {"name": _string(field.name), "dtype": _string(field.dtype.value), "at": str(field.at)}
+    told["values"] = _string(field.values.value)
+    return _pairs(told | ({"bound": _string(field.bound)} if field.bound else {}))
 
 
 def _workload(workload: Workload) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from porter.contract.model.contract import Contract, EntryKind, Role, ScalarArg, TensorArg, Values, Workload
+from porter.contract.model.dtype import DType
 from porter.contract.model.expressions import evaluate, holds, names_in, number
 from porter.contract.model.syntax import ExpressionError
 from porter.errors import ContractError
@@ -45,8 +46,9 @@ def expressions(contract: Contract) -> Iterator[tuple[tuple[str | int, ...], str
             continue
         for extent in argument.shape:
             yield ("argument", index, "shape"), extent
-        if argument.bound:
-            yield ("argument", index, "bound"), argument.bound
+        for part in argument.parts:
+            if part.bound:
+                yield ("argument", index, "bound"), part.bound
         if argument.used:
             yield ("argument", index, "used"), argument.used
         for element in argument.elements:
@@ -79,10 +81,12 @@ def _check_names(contract: Contract) -> None:
         if argument.name in seen:
             raise InvalidContractError(f"two arguments are called '{argument.name}'", "rename one", ("argument", index))
         seen.add(argument.name)
-        needs_bound = isinstance(argument, TensorArg) and argument.values in (Values.INDEX, Values.SORTED)
-        if isinstance(argument, TensorArg) and needs_bound and not argument.bound:
-            hint = 'say what they index: bound = "n"'
-            raise InvalidContractError(f"the values of '{argument.name}' need a bound", hint, ("argument", index))
+        for part in argument.parts if isinstance(argument, TensorArg) else ():
+            if part.values in (Values.INDEX, Values.SORTED) and not part.bound:
+                hint = 'say what they index: bound = "n"'
+                raise InvalidContractError(f"the values of '{part.name}' need a bound", hint, ("argument", index))
+        if isinstance(argument, TensorArg) and argument.fields:
+            _check_fields(argument, index)
         if isinstance(argument, TensorArg) and argument.elements and argument.shape != (str(len(argument.elements)),):
             hint = f'write shape = ["{len(argument.elements)}"]'
             raise InvalidContractError(f"'{argument.name}' is not as long as its elements", hint, ("argument", index))
@@ -95,6 +99,24 @@ def _check_names(contract: Contract) -> None:
         if not dtype.is_float:
             path = ("tolerance", dtype.value)
             raise InvalidContractError(f"{dtype.value} compares exactly", "remove its tolerance", path)
+
+
+def _check_fields(tensor: TensorArg, index: int) -> None:
+    """Raises where the fields of structs do not lie in them one beside the other."""
+    if tensor.dtype is not DType.UINT8 or len(tensor.shape) != 1:
+        hint = f'write dtype = "uint8" and shape = ["{tensor.group} * n"]'
+        raise InvalidContractError(
+            f"the structs of '{tensor.name}' are not counted in bytes", hint, ("argument", index)
+        )
+    end, seen = 0, set[str]()
+    for field in sorted(tensor.fields, key=lambda field: field.at):
+        if field.at < end or field.at + field.dtype.bytes > tensor.group or field.name in seen:
+            hint = f"each field has a name and bytes of its own among the {tensor.group} of a group"
+            raise InvalidContractError(
+                f"'{tensor.name}' cannot have the field '{field.name}'", hint, ("argument", index)
+            )
+        end = field.at + field.dtype.bytes
+        seen.add(field.name)
 
 
 def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
@@ -157,8 +179,9 @@ def _product(extents: list[int | float]) -> float:
 
 def _can_be_filled(tensor: TensorArg, sizes: Mapping[str, int]) -> bool:
     extents = [evaluate(extent, sizes) for extent in tensor.shape]
-    bounded = tensor.values in (Values.INDEX, Values.SORTED) and bool(tensor.bound) and 0 not in extents
-    return min(extents, default=0) >= 0 and not (bounded and evaluate(tensor.bound, sizes) < 1)
+    bounds = [part.bound for part in tensor.parts if part.values in (Values.INDEX, Values.SORTED) and part.bound]
+    is_bounded = 0 in extents or all(evaluate(bound, sizes) >= 1 for bound in bounds)
+    return min(extents, default=0) >= 0 and is_bounded
 
 
 def satisfies(contract: Contract, sizes: Mapping[str, int]) -> bool:

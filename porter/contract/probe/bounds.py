@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from porter.contract.analysis.records import symbol
-from porter.contract.model.contract import Contract, TensorArg
+from porter.contract.model.contract import Contract, TensorArg, with_parts
 from porter.contract.model.expressions import evaluate, names_in
 from porter.contract.model.questions import unknown_bounds
 from porter.contract.probe.fit import bound_by
@@ -20,19 +20,14 @@ _BOUND = "_bound"
 def with_bounds_as_symbols(contract: Contract) -> Contract:
     """Returns `contract` with a symbol for every unknown bound."""
     unknown = {t.name for t in unknown_bounds(contract)}
-    arguments = tuple(
-        replace(a, bound=_symbol(a)) if isinstance(a, TensorArg) and a.name in unknown else a
-        for a in contract.arguments
-    )
-    symbols = (*contract.symbols, *(_symbol(t) for t in contract.tensors if t.name in unknown))
+    arguments = with_parts(contract.arguments, lambda t: replace(t, bound=_symbol(t)) if t.name in unknown else t)
+    symbols = (*contract.symbols, *(_symbol(t) for t in contract.parts if t.name in unknown))
     return replace(contract, arguments=arguments, symbols=symbols)
 
 
 def with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
     """Returns `contract` with the sizes that some of these symbols stand for."""
-    arguments = tuple(
-        replace(a, bound=bounds.get(a.bound, a.bound)) if isinstance(a, TensorArg) else a for a in contract.arguments
-    )
+    arguments = with_parts(contract.arguments, lambda t: replace(t, bound=bounds.get(t.bound, t.bound)))
     return replace(contract, arguments=arguments, symbols=tuple(s for s in contract.symbols if s not in bounds))
 
 
@@ -66,7 +61,7 @@ def largest_bounds(contract: Contract, trials: Trials, sizes: Mapping[str, int])
     the other bounds is used.
     """
     found: dict[str, str] = {}
-    unknown = [_symbol(t) for t in contract.tensors if _symbol(t) in contract.symbols]
+    unknown = [_symbol(t) for t in contract.parts if _symbol(t) in contract.symbols]
     for bound in unknown:
         others = {s: "1" for s in unknown if s != bound} | found
         found |= _largest(with_bounds(contract, others), trials, bound, sizes)

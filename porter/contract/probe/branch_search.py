@@ -152,13 +152,13 @@ def _combined(contract: Contract, found: Sequence[Workload]) -> Iterator[_Trial]
 
 def _contents(contract: Contract) -> list[Distribution]:
     """Returns what may stand in the inputs that the contract has."""
-    read = {tensor.values for tensor in contract.tensors if tensor.role is not Role.OUT}
+    read = {tensor.values for tensor in contract.parts if tensor.role is not Role.OUT}
     return [contents for values, some in _CONTENTS.items() if values in read for contents in some]
 
 
 def _specials(contract: Contract, covered: BranchCoverage) -> tuple[Distribution, ...]:
     """Returns special values, NaN or infinite, where floats are read and a missing side asks for them."""
-    read = any(t.dtype.is_float and t.values is Values.NORMAL and t.role is not Role.OUT for t in contract.tensors)
+    read = any(t.dtype.is_float and t.values is Values.NORMAL and t.role is not Role.OUT for t in contract.parts)
     return (Distribution.SPECIALS,) if read and any(_OF_SPECIALS.search(side.text) for side in covered.missing) else ()
 
 

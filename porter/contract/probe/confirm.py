@@ -506,7 +506,7 @@ class _Confirmer:
     def _compare(self) -> None:
         """Makes elements that are compared with indices hold indices, if the original is as clean with them."""
         trial, before = with_compared(self.contract), self.trials.trouble
-        if trial is not self.contract and self._holds(trial, self.trials.clean):
+        if trial != self.contract and self._holds(trial, self.trials.clean):
             self.contract = trial
         self.trials.trouble = before
 

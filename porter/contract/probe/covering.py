@@ -43,7 +43,7 @@ def _idle(contract: Contract) -> list[str]:
     launch = contract.entry.launch
     if launch is None:
         return []
-    used = [extent for tensor in contract.tensors for extent in (*tensor.shape, tensor.bound) if extent]
+    used = [extent for tensor in contract.parts for extent in (*tensor.shape, tensor.bound) if extent]
     used += [a.value for a in contract.arguments if isinstance(a, ScalarArg)]
     named = frozenset[str]().union(*map(names_in, used))
     return [extent for extent in launch.grid if extent in contract.symbols and extent not in named]

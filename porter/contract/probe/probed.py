@@ -151,11 +151,12 @@ class Probed:
         """Returns `before` with the shapes, roles, bounds and conditions that the probes show in place of guesses."""
         conditions = dict.fromkeys((*self.before.conditions, *_roundings(self.fits)))
         arguments = tuple(self._argument(a) if isinstance(a, TensorArg) else a for a in self.contract.arguments)
-        texts = (text for a in arguments if isinstance(a, TensorArg) for text in (*a.shape, a.bound) if text)
+        tensors = [a for a in arguments if isinstance(a, TensorArg)]
+        texts = (text for a in tensors for text in (*a.shape, *(part.bound for part in a.parts)) if text)
         used = {name for text in texts for name in names_in(text)}
         symbols = tuple(s for s in self.contract.symbols if s in self.before.symbols or s in used)
         answered = {extent_question(n) for n, f in self.fits.items() if f is not None or self._suffices_for(n)}
-        answered |= {bound_question(t.name) for t in self.contract.tensors}
+        answered |= {bound_question(t.name) for t in self.contract.parts}
         questions = tuple(q for q in self.before.questions if q not in answered)
         return replace(
             self.before, arguments=arguments, symbols=symbols, conditions=tuple(conditions), questions=questions
@@ -178,7 +179,7 @@ class Probed:
         if any(t.written_end or t.read_end for t in touched):
             written, read = any(t.written_end for t in touched), any(t.read_end for t in touched)
             role = (Role.INOUT if read else Role.OUT) if written else Role.IN
-        if role is Role.OUT and found is not None and (found.apart or not found.exact):
+        if role is Role.OUT and (tensor.fields or (found is not None and (found.apart or not found.exact))):
             role = Role.INOUT  # elements that are never written must have a value of their own
         shape = self._shape(tensor, found)
         # Offsets into rows are one more than there are rows: of a tensor with one element there is none to tell.

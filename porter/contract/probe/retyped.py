@@ -27,7 +27,7 @@ def other_types(contract: Contract, trouble: str) -> Iterator[Contract]:
     told = _MISMATCH.search(trouble)
     if told is None:
         floats = {t.name for t in contract.tensors if t.dtype is DType.FLOAT32}
-        vectors = [{t.name} for t in contract.tensors if t.values is Values.NORMAL and not t.dtype.is_float]
+        vectors = [{t.name} for t in contract.parts if t.values is Values.NORMAL and not t.dtype.is_float]
         yield from (_retyped(contract, names, dtype) for names in (floats, *vectors) for dtype in _NARROW if names)
         return
     wanted, found = (torch_type(f"k{name}") for name in told.groups())

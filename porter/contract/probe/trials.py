@@ -14,6 +14,7 @@ from porter.contract.model.questions import unknown_extents
 from porter.contract.model.selections import Selection, selected, selections
 from porter.contract.probe.known_probes import KnownProbes
 from porter.contract.workload.probing import FILLINGS, PROBE_ELEMENTS, Filling, filled, job, probe_job, with_nans
+from porter.contract.workload.structs import all_parts
 from porter.contract.workload.workloads import LARGE_SCALE, SMALL_SCALE
 from porter.execution.job import Execute, FaultKind, Job, Run, Schedule, Touched
 
@@ -220,7 +221,7 @@ class Trials:
         if not first.finished or any(f.kind is FaultKind.RACE for f in first.faults):
             return False
         second = self.exact(contract, sizes, schedule=Schedule.REVERSE)
-        pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
+        pairs = zip(*((*all_parts(contract, run.outputs), *run.results) for run in (first, second)), strict=False)
         return all(compare(b, a, contract.tolerance.get(a.dtype)).passed for a, b in pairs)
 
     def _probe(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:

@@ -14,6 +14,7 @@ from porter.contract.model.expressions import evaluate, last_factor, number
 from porter.contract.workload.distributions import OF_INDICES, beyond, distributed, with_large_ends
 from porter.contract.workload.drawn import extended
 from porter.contract.workload.remembered import Remembered
+from porter.contract.workload.structs import put
 from porter.errors import ContractError
 from porter.execution.job import ScalarValue, TensorValue, Value
 
@@ -22,6 +23,7 @@ _UNIFORMS = 12
 # A word has four of them. Two and two are added within it, so that sums have 32 bits each and no array is widened.
 _LANES = np.uint64(0x0000_FFFF_0000_FFFF)
 _INTEGER_SPREAD = 8.0
+_A_FIELD = 1 << 16  # so that the fields of structs have streams of their own
 _OF_ALL = 1 << 32  # the stream that all arguments share: a prediction is sure where its target is
 # Only sizes for devices have more elements, all of which would take minutes to make and gigabytes to hand over.
 _POOL = 1_048_573
@@ -79,6 +81,8 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
     if tensor.elements:
         listed = np.array([evaluate(element, workload.sizes) for element in tensor.elements], dtype=np.int64)
         return TensorValue(tensor.dtype, shape, encode(listed, tensor.dtype).reshape(shape))
+    if tensor.fields:
+        return TensorValue(tensor.dtype, shape, _structs(tensor, workload, position, prod(shape)))
     whole = prod(shape)
     count = min(whole, _POOL) if _is_pooled(tensor, workload) else whole
     if tensor.role is Role.OUT:
@@ -86,6 +90,14 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
     else:
         storage = _drawn(tensor, workload, position, count)
     return TensorValue(tensor.dtype, shape, storage.reshape(shape) if count == whole else storage)
+
+
+def _structs(tensor: TensorArg, workload: Workload, position: int, bytes_: int) -> NDArray[np.uint8]:
+    """Returns structs of which each field is drawn as a tensor of its own; between fields there are zeros."""
+    structs = np.zeros((-(-bytes_ // tensor.group), tensor.group), np.uint8)
+    for turn, (field, part) in enumerate(zip(tensor.fields, tensor.parts, strict=True), 1):
+        put(structs, field, _drawn(part, workload, position + _A_FIELD * turn, len(structs)))
+    return structs.reshape(-1)[:bytes_]
 
 
 def _drawn(tensor: TensorArg, workload: Workload, position: int, count: int) -> NDArray[np.generic]:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from porter.contract.analysis.shares import with_shares
-from porter.contract.model.contract import Contract, Role, TensorArg, Values, Workload
+from porter.contract.model.contract import Contract, Role, TensorArg, Values, Workload, with_parts
 from porter.contract.model.dtype import encode
 from porter.contract.model.expressions import evaluate
 from porter.contract.model.questions import unknown_extents
 from porter.contract.workload.materialise import materialise
+from porter.contract.workload.structs import all_changed
 from porter.contract.workload.workloads import choose_sizes, counting_blocks
-from porter.execution.job import Job, TensorValue, Value
+from porter.execution.job import Job, TensorValue
 
 # Primes by the number of symbols: products stay small, and a single size reaches beyond a block. No symbol has only
 # sizes that are one more than a multiple of 4, where `4 * (n / 4)` is `n - 1`.
@@ -85,27 +86,23 @@ def with_nans(probe: Job, contract: Contract) -> Job:
 
     `if (isnan(x[i])) y[i] = 0` touches nothing of y elsewhere.
     """
-    tensors = iter(contract.tensors)
-    arguments: list[Value] = []
-    for value in probe.arguments:
-        tensor = next(tensors) if isinstance(value, TensorValue) else None
-        if tensor is not None and isinstance(value, TensorValue) and tensor.dtype.is_float and tensor.values in _DRAWN:
-            storage = encode(np.full(value.storage.size, np.nan), value.dtype).reshape(value.shape)
-            arguments.append(replace(value, storage=storage))
-        else:
-            arguments.append(value)
-    return replace(probe, arguments=tuple(arguments))
+
+    def nans(tensor: TensorArg, value: TensorValue) -> TensorValue:
+        if not (tensor.dtype.is_float and tensor.values in _DRAWN):
+            return value
+        return replace(value, storage=encode(np.full(value.storage.size, np.nan), value.dtype).reshape(value.shape))
+
+    return replace(probe, arguments=all_changed(contract, probe.arguments, nans))
 
 
 def filled(contract: Contract, filling: Filling) -> Contract:
     """Returns `contract` with the numbers of `filling` in the inputs that no other argument depends on."""
-    arguments = tuple(
-        replace(a, values=filling.changed if a.role is Role.INOUT else filling.read)
-        if isinstance(a, TensorArg) and a.values in _DRAWN and not a.elements
-        else a
-        for a in contract.arguments
-    )
-    return replace(contract, arguments=arguments)
+
+    def with_filling(part: TensorArg) -> TensorArg:
+        is_drawn = part.values in _DRAWN and not part.elements
+        return replace(part, values=filling.changed if part.role is Role.INOUT else filling.read) if is_drawn else part
+
+    return replace(contract, arguments=with_parts(contract.arguments, with_filling))
 
 
 def _widened(contract: Contract, grown: Mapping[str, int]) -> Contract:
@@ -122,18 +119,15 @@ def _widened(contract: Contract, grown: Mapping[str, int]) -> Contract:
 
 def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> Job:
     """Returns `probe` with all indices at their largest, wherever a prefix of them ends, and offsets rising by one."""
-    tensors = iter(contract.tensors)
-    arguments: list[Value] = []
-    for value in probe.arguments:
-        tensor = next(tensors) if isinstance(value, TensorValue) else None
-        if tensor is not None and isinstance(value, TensorValue) and tensor.values in (Values.INDEX, Values.SORTED):
-            count, bound = value.storage.size, evaluate(tensor.bound, sizes)
-            filled = np.arange(count) if tensor.values is Values.SORTED else np.full(count, bound - 1)
-            storage = encode(filled, value.dtype).reshape(value.shape)
-            arguments.append(replace(value, storage=storage))
-        else:
-            arguments.append(value)
-    return replace(probe, arguments=tuple(arguments))
+
+    def largest(tensor: TensorArg, value: TensorValue) -> TensorValue:
+        if tensor.values not in (Values.INDEX, Values.SORTED):
+            return value
+        count, bound = value.storage.size, evaluate(tensor.bound, sizes)
+        filled = np.arange(count) if tensor.values is Values.SORTED else np.full(count, bound - 1)
+        return replace(value, storage=encode(filled, value.dtype).reshape(value.shape))
+
+    return replace(probe, arguments=all_changed(contract, probe.arguments, largest))
 
 
 def probe_sizes(

@@ -187,7 +187,7 @@ class _Search:
         self.filling = filling
         self.trials = 0
         self.sums = tuple(filter(None, map(bounded, contract.conditions)))
-        bounds = (f"({t.bound}) >= 1" for t in contract.tensors if t.bound and t.values in _OF_PLACES)
+        bounds = (f"({t.bound}) >= 1" for t in contract.parts if t.bound and t.values in _OF_PLACES)
         conditions = tuple((c, names_in(c)) for c in (*contract.conditions, *bounds))
         shapes = tuple((t.shape, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors)
         self.conditions = {s: [(c, used) for c, used in conditions if s in used] for s in contract.symbols}

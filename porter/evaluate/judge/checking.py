@@ -78,10 +78,10 @@ def _tells_of_rounding(expected: Expected, tolerance: Tolerance | None, wanted: 
 
 def _without_echoes(contract: Contract, got: Outputs, wanted: int) -> Outputs:
     """Returns `got` without results, beyond those `wanted`, that equal a changed argument bit for bit: `return x`."""
-    arguments = len(contract.tensors)
+    arguments = len(contract.parts)
     if len(got.tensors) <= wanted or contract.entry.kind is EntryKind.PROGRAM:
         return got
-    changed = [got.tensors[i][1] for i, tensor in enumerate(contract.tensors) if tensor.role is not Role.IN]
+    changed = [got.tensors[i][1] for i, tensor in enumerate(contract.parts) if tensor.role is not Role.IN]
     left = {(value.dtype, value.shape, value.storage.tobytes()) for value in changed}
     own = [(n, v) for n, v in got.tensors[arguments:] if (v.dtype, v.shape, v.storage.tobytes()) not in left]
     return replace(got, tensors=(*got.tensors[:arguments], *own))

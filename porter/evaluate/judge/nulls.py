@@ -14,6 +14,7 @@ import numpy as np
 
 from porter.contract.model.contract import Contract, EntryKind, Role, Values
 from porter.contract.model.dtype import decode, encode
+from porter.contract.workload.structs import all_parts
 from porter.evaluate.judge.checking import compared
 from porter.execution.job import TensorValue
 from porter.oracle.jobs import job
@@ -46,7 +47,7 @@ def passing_null(reference: Reference) -> str:
     }
     for name, null in (constants | parts).items():
         answers = [null(e) for e in expected]
-        may_be_right = name in parts or (name == _ECHO and all(t.values is Values.NORMAL for t in contract.tensors))
+        may_be_right = name in parts or (name == _ECHO and all(t.values is Values.NORMAL for t in contract.parts))
         whole = may_be_right and all(_same(a, _written(contract, e)) for a, e in zip(answers, expected, strict=True))
         if not whole and all(_passes(contract, e, a) for a, e in zip(answers, expected, strict=True)):
             return name
@@ -65,12 +66,13 @@ def _inputs(contract: Contract, expected: Expected) -> list[TensorValue]:
     """Returns the tensors that are read, in order: an answer can only depend on these."""
     arguments = job(contract, expected.workload, given=expected.arguments).arguments
     tensors = [value for value in arguments if isinstance(value, TensorValue)]
-    return [value for t, value in zip(contract.tensors, tensors, strict=True) if t.role is not Role.OUT]
+    parts = zip(contract.parts, all_parts(contract, tensors), strict=True)
+    return [value for part, value in parts if part.role is not Role.OUT]
 
 
 def _written(contract: Contract, expected: Expected) -> _Tensors:
     """Returns what an answer consists of: outputs and results."""
-    read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
+    read = {tensor.name for tensor in contract.parts if tensor.role is Role.IN}
     return {name: value for name, value in expected.outputs.tensors if name not in read}
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from porter.comparison.garbage import is_fresh
 from porter.contract.analysis.records import COMPONENTS, EXTENT_TYPE
-from porter.contract.model.contract import Contract, EntryKind, Question, Role, ScalarArg, TensorArg, Values
+from porter.contract.model.contract import Contract, EntryKind, Question, Role, ScalarArg, TensorArg, Values, with_parts
 from porter.contract.model.dtype import DType
 from porter.contract.model.expressions import names_in
 from porter.contract.model.questions import (
@@ -126,7 +126,7 @@ def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contra
     Running it with zeros shows that: an access that stays out of bounds is its own fault, if it also stays where it is
     with other values. What counts letters leaves its bins with zeros, too, but elsewhere with each letter.
     """
-    names = [t.name for t in drafted.tensors if _is_guessed(t, drafted)]
+    names = [t.name for t in drafted.parts if _is_guessed(t, drafted)]
     if not names or not any(f.code == LEFT_BOUNDS for f in reference.findings):
         return ""
     zeros, others = (examine(_holding(reference.contract, names, *v)) for v in ((Values.ZEROS, ""), _OF_BYTES))
@@ -138,9 +138,8 @@ def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contra
 
 def _holding(contract: Contract, names: Sequence[str], values: Values, bound: str) -> Contract:
     """Returns `contract` with these values in the tensors `names`."""
-    arguments = tuple(
-        replace(a, values=values, bound=bound) if isinstance(a, TensorArg) and a.name in names else a
-        for a in contract.arguments
+    arguments = with_parts(
+        contract.arguments, lambda part: replace(part, values=values, bound=bound) if part.name in names else part
     )
     return replace(contract, arguments=arguments)
 
@@ -268,5 +267,5 @@ def handed_extents(contract: Contract) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def written(reference: Reference) -> list[TensorValue]:
     """Returns what the original was seen to leave, without the arguments that it only reads."""
-    read = {tensor.name for tensor in reference.contract.tensors if tensor.role is Role.IN}
+    read = {tensor.name for tensor in reference.contract.parts if tensor.role is Role.IN}
     return [t for expected in reference.expected for name, t in expected.outputs.tensors if name not in read]

@@ -145,7 +145,7 @@ def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> b
     kind = expected.workload.distribution
     arguments = job(contract, expected.workload, given=expected.arguments).arguments
     empty = any(0 in value.shape for value in arguments if isinstance(value, TensorValue))
-    read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
+    read = {tensor.name for tensor in contract.parts if tensor.role is Role.IN}
     written = {value.dtype for name, value in expected.outputs.tensors if name not in read}
     # Whether a number is larger than its equal no candidate may choose.
     chosen = any(not dtype.is_float for dtype in written - ({DType.BOOL} if kind is Distribution.ROUND else set()))

@@ -48,7 +48,7 @@ class _Number:
         run = execute(job(self.contract, self.at(value)))
         if not run.finished or any(fault.fatal for fault in run.faults):
             return None
-        read = {tensor.name for tensor in self.contract.tensors if tensor.role is Role.IN}
+        read = {tensor.name for tensor in self.contract.parts if tensor.role is Role.IN}
         found = [numbers_in(v).reshape(-1) for name, v in outputs(self.contract, run).tensors if name not in read]
         return np.concatenate([_scaled(numbers) for numbers in found]) if found else None
 

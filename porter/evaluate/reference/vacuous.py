@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.contract.model.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.workload.structs import all_parts
 from porter.execution.job import Execute, Job, TensorValue
 from porter.oracle.jobs import job
 from porter.oracle.outputs import outputs
@@ -38,21 +39,23 @@ def vacuous(reference: Reference, execute: Execute) -> str:
 
 def _changes(contract: Contract, expected: Expected) -> bool:
     """Returns whether the original returns something, or leaves a tensor other than it was given."""
-    given = [value for value in job(contract, expected.workload).arguments if isinstance(value, TensorValue)]
+    tensors = [value for value in job(contract, expected.workload).arguments if isinstance(value, TensorValue)]
+    given = all_parts(contract, tensors)
     left = [value for _, value in expected.outputs.tensors]
     same = (a.storage.tobytes() == b.storage.tobytes() for a, b in zip(given, left, strict=False))
     return len(left) > len(given) or not all(same)
 
 
 def _is_input(tensor: TensorArg) -> bool:
-    return tensor.role is Role.IN and tensor.values in _DRAWN and not tensor.elements
+    is_drawn = any(part.values in _DRAWN for part in tensor.parts)
+    return tensor.role is Role.IN and is_drawn and not tensor.elements
 
 
 def _depends(contract: Contract, expected: Expected, execute: Execute) -> bool:
     run = execute(_with_other_inputs(contract, expected.workload))
     if not run.finished:
         return True
-    read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
+    read = {tensor.name for tensor in contract.parts if tensor.role is Role.IN}
     pairs = zip(outputs(contract, run).tensors, expected.outputs.tensors, strict=False)
     return any(name not in read and a.storage.tobytes() != b.storage.tobytes() for (name, a), (_, b) in pairs)
 

@@ -119,7 +119,7 @@ def _is_fit(contract: Contract, expected: Expected) -> bool:
 
 def _is_viewable(tensor: TensorArg, workload: Workload) -> bool:
     """Returns whether the tensor is an input whose elements may lie apart."""
-    if tensor.role is not Role.IN or not tensor.shape or tensor.elements or is_null(tensor, workload):
+    if tensor.role is not Role.IN or not tensor.shape or tensor.elements or is_null(tensor, workload) or tensor.fields:
         return False
     return prod(shape_of(tensor, workload)) > 1
 

@@ -89,7 +89,9 @@ def _contract(contract: Contract) -> Iterator[str]:
 
 def _argument_row(argument: Argument) -> tuple[str, ...]:
     if isinstance(argument, TensorArg):
-        return (f"`{argument.name}`", argument.role, argument.dtype, f"`[{', '.join(argument.shape)}]`")
+        fields = ", ".join(f"{field.name} {field.dtype}" for field in argument.fields)
+        dtype = f"structs of {argument.group} bytes: {fields}" if fields else argument.dtype
+        return (f"`{argument.name}`", argument.role, dtype, f"`[{', '.join(argument.shape)}]`")
     return (f"`{argument.name}`", "in", argument.type, f"`{argument.value}`")
 
 

@@ -1,5 +1,6 @@
 """What a run leaves is compared as what it is."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +15,30 @@ from porter.oracle.reference import differences
 from porter.source.parse import parse
 from porter.source_text import Source
 
-
-@pytest.fixture
-def pairs() -> Contract:
-    """The contract of an operator that writes structs."""
-    text = """
-struct Best { float value; int at; };
+KERNEL = """
 __global__ void find(Best* best, int n) { if (threadIdx.x < n) best[threadIdx.x].at = threadIdx.x; }
 void f(Best* best, int n) { find<<<1, 256>>>(best, n); }
 """
-    (contract,) = draft(parse(Source(Path("k.cu"), text)))
+
+
+def drafted(struct) -> Contract:
+    (contract,) = draft(parse(Source(Path("k.cu"), struct + KERNEL)))
     return contract
+
+
+@pytest.fixture
+def pairs() -> Contract:
+    """The contract of an operator that writes structs of which nothing is known."""
+    return drafted("struct Best;")
+
+
+def test_structs_of_known_numbers_are_compared_by_their_fields():
+    contract = drafted("struct Best { float value; int at; };")
+    raw = [left([*ordinary(value), at]).outputs[0].storage.view(np.uint8) for value, at in ((1, 5), (1.0000001, 6))]
+    runs = [replace(left([0]), outputs=(TensorValue(DType.UINT8, bytes_.shape, bytes_),)) for bytes_ in raw]
+    got, want = (outputs(contract, run) for run in runs)
+    assert [name for name, _ in differences(got, want, exact=False, contract=contract)] == ["best.at"]
+    assert [name for name, _ in differences(got, want, exact=True, contract=contract)] == ["best.value", "best.at"]
 
 
 def left(raw):

@@ -161,3 +161,41 @@ def test_a_struct_by_a_reference_through_which_nothing_is_set_may_hold_a_stream(
     path.write_text(f"{source} template <int> {run.replace('run', 'inner')} void run(Params& p) {{ inner<3>(p); }}")
     (migration,) = migrate(path, replace(options, target=target), silent)
     assert ("run", Verified) in [(e.contract.name, type(e.outcome)) for e in migration.entries]
+
+
+ARRAY = """
+struct Edge { int source; unsigned char used; float weight; double length; };
+__global__ void relax(Edge* edges, const float* nodes, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    Edge edge = edges[i];
+    if (edge.used) {
+        edge.weight += nodes[edge.source];
+        edge.length = 0.5 * edge.weight;
+    }
+    edges[i] = edge;
+}
+void run(Edge* edges, const float* nodes, int count) { relax<<<(count + 63) / 64, 64>>>(edges, nodes, count); }
+"""
+
+
+@pytest.mark.parametrize("target", ["maca", "triton"])
+def test_an_array_of_structs_of_several_types_is_compared_by_its_fields(tmp_path, options, target):
+    (tmp_path / "op.cu").write_text(ARRAY)
+    (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target), silent)
+    (entry,) = migration.entries
+    assert isinstance(entry.outcome, Verified), entry.outcome
+    assert "taken to be" not in entry.outcome.caveat
+    edges = entry.contract.tensors[0]
+    assert (edges.shape, edges.group, edges.fields[0].bound) == (("24 * count",), 24, "edges_source_bound")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("+= nodes", "-= nodes"), ("nodes[edge.source]", "nodes[0]"), ("edge.used)", "!edge.used)")]
+)
+def test_a_port_that_errs_in_one_field_is_wrong(tmp_path, options, old, new):
+    path, candidate = tmp_path / "op.cu", tmp_path / "op.maca.cpp"
+    path.write_text(ARRAY)
+    candidate.write_text("#include <mc_runtime.h>\n" + ARRAY.replace(old, new))
+    (entry,) = verify(candidate, path, options, silent).entries
+    assert isinstance(entry.outcome, Wrong), entry.outcome
