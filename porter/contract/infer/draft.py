@@ -17,9 +17,10 @@ from porter.comparison.compare import DEFAULT_TOLERANCE
 from porter.contract.analysis.access import Use
 from porter.contract.analysis.body import quietly
 from porter.contract.analysis.elements import element_type
+from porter.contract.analysis.indexed_axes import indexed_by_numbers, indexed_together
 from porter.contract.analysis.instances import Instance
 from porter.contract.analysis.passing import behind_void, handles_of, taken_for
-from porter.contract.analysis.pointers import is_integer
+from porter.contract.analysis.pointers import is_integer, viewed
 from porter.contract.analysis.records import InStruct, Structs, is_stream, symbol
 from porter.contract.analysis.scope import Scope, demands
 from porter.contract.analysis.shares import evenly, shares
@@ -32,6 +33,7 @@ from porter.contract.infer.entries import entries, reach
 from porter.contract.infer.functors import function_objects
 from porter.contract.infer.launch import launch_shape, leaves_blocks_out, own_launch, states_block, template_arguments
 from porter.contract.infer.launch_parameters import LaunchParameters
+from porter.contract.infer.library_shapes import Indexed
 from porter.contract.infer.number_lists import elements
 from porter.contract.infer.optional import is_optional
 from porter.contract.infer.pitches import in_elements
@@ -158,6 +160,7 @@ class _Drafter:
             return self._contract(kind, program_arguments(self.usage, self.function), (), None)
         for demand in demands(self.usage, self.function):
             self.extents.demand(demand, self.aliases)
+        self.extents.learn(self.usage.body(self.function), tuple(self._alike()))
         arguments = in_elements(self._arguments(), self.usage, self.function, self.template)
         launch = None
         if kind is not EntryKind.KERNEL:
@@ -195,6 +198,20 @@ class _Drafter:
     def _expressed(self, node: Node) -> Node:
         """Returns what host code writes in terms of the symbols."""
         return self.extents.expressed(self.scope.with_fields(self.scope.resolve(node)), self.aliases)
+
+    def _alike(self) -> Iterator[tuple[Indexed, ...]]:
+        """Yields the axes of tensors that kernels index with one variable, and those of so many numbers."""
+        for name, arguments in self.usage.body(self.function).calls:
+            kernel = self.usage.callee(name, len(arguments))
+            if kernel is None or kernel.space != "global":
+                continue
+            handed = zip(kernel.params, arguments, strict=False)
+            given = {p.name: viewed(a) for p, a in handed if a is not None and "Accessor" in p.type.base}
+            body = self.usage.body(kernel)
+            for axes in indexed_together(body, given):
+                yield tuple((given[accessor], axis) for accessor, axis in axes)
+            for (accessor, axis), count in indexed_by_numbers(body, given):
+                yield (count, (given[accessor], axis))
 
     def _planes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yields the sizes of tensors of which only the count is said, with the axes that kernels take apart."""
@@ -317,7 +334,7 @@ class _Drafter:
         use = self.uses.get(param.name, Use())
         dtype = self._dtype(param, use)
         shape = self.extents.shape(param.name) if param.name in self.extents.facts else ()
-        self.symbols.extend(s for s in shape if not s.isdigit())
+        self.symbols.extend(name for extent in shape for name in sorted(names_in(extent)))
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
             self.questions.append(list_question(param.name, param.type.text))
         role, (values, bound), (_, group) = _role(param, use), self._values(dtype, use), self._inside(param)

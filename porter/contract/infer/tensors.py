@@ -10,11 +10,13 @@ from porter.contract.analysis.axes import at_chosen_axis, axis_of, extents_aroun
 from porter.contract.analysis.body import Body, rebuild, written
 from porter.contract.analysis.elements import element_type, torch_type
 from porter.contract.analysis.pointers import is_buffer, is_integer, root
+from porter.contract.analysis.polynomial import Polynomial
 from porter.contract.analysis.scope import Scope
 from porter.contract.analysis.usage import Usage
 from porter.contract.infer.dispatched import preferred_type
+from porter.contract.infer.library_shapes import Indexed, LibraryShapes, extent_name, extent_of
 from porter.contract.model.dtype import DType
-from porter.contract.model.expressions import children, render
+from porter.contract.model.expressions import children, parsed, render
 from porter.contract.model.syntax import Binary, Braces, Call, Member, Name, Node, Number
 from porter.source.program import Function
 from porter.source.qualified import unqualified
@@ -176,11 +178,29 @@ def _learn_from_callees(
 
 @dataclass
 class Extents:
-    """Names the extents of tensors: equal ones share a symbol."""
+    """Names the extents of tensors: equal ones share a symbol, and some are made of others."""
 
     facts: Mapping[str, TensorFacts]
     _same: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     _names: dict[tuple[str, int], str] = field(default_factory=dict)
+    _made: dict[tuple[str, int], Polynomial] = field(default_factory=dict)
+
+    def learn(self, body: Body, alike: Sequence[Sequence[Indexed]]) -> None:
+        """Learns what torch's operators in `body`, and axes that are `alike`, say of shapes (`library_shapes.py`)."""
+        known = {tensor: rank for tensor in self.facts if (rank := self.rank(tensor))}
+        keys = {extent_name(tensor, axis): (tensor, axis) for tensor, axis in self._all()}
+        named = frozenset(name for name, key in keys.items() if self._stated(key))
+        found = LibraryShapes(body, dict(known), frozenset(self.facts), named, alike)
+        found.solve()
+        for tensor in found.ranks.keys() - known.keys():
+            self.facts[tensor].rank = found.ranks[tensor]
+        keys = {extent_name(tensor, axis): (tensor, axis) for tensor, axis in self._all()}
+        for name, made in found.solved.items():
+            (same,) = made.names if made == Polynomial.name(next(iter(made.names), "")) else ("",)
+            if same:
+                self.unify(keys[same], keys[name])
+            else:
+                self._made[self._leader(keys[name])] = made
 
     def unify(self, a: tuple[str, int], b: tuple[str, int]) -> None:
         """Makes the extents `a` and `b`, each (tensor, axis), equal."""
@@ -201,8 +221,10 @@ class Extents:
         return self.facts[tensor].axes()
 
     def symbol(self, tensor: str, axis: int) -> str:
-        """Returns the name of an extent."""
+        """Returns the name of an extent, or the names that it is made of."""
         leader = self._leader((tensor, axis))
+        if (made := self._made.get(leader)) is not None:
+            return str(made.with_names({name: Polynomial.name(self.symbol(*extent_of(name))) for name in made.names}))
         if leader not in self._names:
             members = [leader, *(k for k in self._all() if self._leader(k) == leader)]
             self._names[leader] = self._fresh(next(filter(None, map(self._stated, members)), ""), leader)
@@ -227,7 +249,7 @@ class Extents:
         return name if name not in taken else f"{tensor}_{name}"
 
     def shape(self, tensor: str) -> tuple[str, ...]:
-        """Returns the extents of `tensor` as symbols; empty where nothing tells its rank."""
+        """Returns the extents of `tensor` in symbols; empty where nothing tells its rank."""
         return tuple(self.symbol(tensor, axis) for axis in range(self.rank(tensor)))
 
     def demand(self, node: Node, aliases: Mapping[str, str]) -> None:
@@ -264,10 +286,10 @@ class Extents:
             case Call(Member(owner, "size"), (axis,)):
                 at, param = axis_of(axis), aliases.get(root(owner))
                 if param and at is not None and -self.rank(param) <= at < self.rank(param):
-                    return Name(self.symbol(param, at))
+                    return parsed(self.symbol(param, at))
                 return _of_allocation(owner, at) if at is not None and not param else node
             case Call(Member(owner, "numel"), ()) if (param := aliases.get(root(owner))) and self.rank(param):
-                return product([Name(s) for s in self.shape(param)])
+                return product(list(map(parsed, self.shape(param))))
             case Call(Member(owner, "dim" | "ndimension"), ()) if param := aliases.get(root(owner)):
                 return Number(self.rank(param))
             case _:
