@@ -39,7 +39,12 @@ PatchOption = Annotated[
 ]
 AtOption = Annotated[
     str,
-    typer.Option("--at", metavar="PATH", help="The source's path in the repository; porter looks for it without this."),
+    typer.Option(
+        "--at",
+        metavar="PATH",
+        help="The source's path in the repository; porter looks for it without this. Or a function, as "
+        "path.py:function, for which the port answers the calls that it was compared at.",
+    ),
 ]
 InPlaceFlag = Annotated[bool, typer.Option("--in-place", help="Replace the source by the port.")]
 
@@ -67,13 +72,14 @@ def export(
     if patch is None and (at or in_place):
         raise UsageError("--at and --in-place only go with a patch", "add --patch REPO")
     if patch is not None:
-        from porter.report.search.source_patch import patch_of, prove
+        from porter.report.search.source_patch import is_function, patch_of, prove
 
         if form is not As.FOLDER:
             raise UsageError("--patch and --as cannot be given together", "leave one out")
         with console.progress() as step:
             step("holding the best candidate to its source")
-            texts = patch_of(found, prove(found, os.environ), patch, os.environ, at=at, in_place=in_place)
+            proof = prove(found, os.environ, edges=is_function(at))
+            texts = patch_of(found, proof, patch, os.environ, at=at, in_place=in_place)
             written = write_texts(texts, out)
     elif form is As.FLASHINFER_BENCH:
         from porter.report.search.flashinfer_reference import winner_data

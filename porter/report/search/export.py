@@ -41,7 +41,7 @@ def winner_texts(course: Course) -> Mapping[str, str | bytes]:
     port = _placed(best.candidate.files, "")
     main, seed_main = _called(best.candidate.files, ""), _called(seed.candidate.files, "seed")
     original = _ORIGINALS[standard_kind_of(course.about)]
-    test = _render("test_port.py.j2", words=[_here(main), *_python(_words(course, drafted=True))], original=original)
+    test = render("test_port.py.j2", words=[_here(main), *_python(_words(course, drafted=True))], original=original)
     others: dict[str, str | bytes] = {
         **_placed(seed.candidate.files, "seed"),
         **_original(course),
@@ -51,7 +51,7 @@ def winner_texts(course: Course) -> Mapping[str, str | bytes]:
     if standard_kind_of(course.about) is not StandardKind.RECORDING:  # recorded answers have no speed
         words = _python(_words(course, drafted=False))
         names = {"seed": _here(seed_main), "best": _here(main), "original": original}
-        others["benchmark.py"] = _render("benchmark.py.j2", **names, words=words)
+        others["benchmark.py"] = render("benchmark.py.j2", **names, words=words)
     if taken := sorted(port.keys() & others.keys()):
         raise InputError(
             f"{course.folder}: the best candidate has a file {taken[0]}, and so has what is exported with it"
@@ -146,7 +146,7 @@ def _here(path: str) -> str:
 
 def _readme(course: Course, best: Member, main: str, original: str) -> str:
     state, table = course.state, lineage_table(course, lineage(course))
-    return _render(
+    return render(
         "winner.md.j2",
         title=title(course),
         best=best_words(course).capitalize(),
@@ -167,7 +167,7 @@ def _readme(course: Course, best: Member, main: str, original: str) -> str:
     )
 
 
-def _render(name: str, **values: object) -> str:
+def render(name: str, **values: object) -> str:
     """Renders text, not HTML: nothing is escaped."""
     loader = PackageLoader("porter.report")
     template = Environment(

@@ -154,7 +154,7 @@ def test_a_patch_puts_the_port_beside_its_source_and_says_what_was_verified(run,
 
 
 def test_a_patch_takes_the_place_of_the_source_and_of_nothing_else(run, repository):
-    proof = Proof("ran", 1, 7, {"porter": "0"})
+    proof = Proof("ran", ("odd",), 7, {"porter": "0"})
 
     def patched(**options):
         return patch_of(course(run), proof, repository, os.environ, **{"at": "", "in_place": False, **options})
