@@ -46,7 +46,7 @@ from porter.contract.probe.placing import (
 )
 from porter.contract.probe.probed import Probe, Probed
 from porter.contract.probe.regular import Change, limited, multiples, regularities
-from porter.contract.probe.relations import agreements, overlap, relations
+from porter.contract.probe.relations import agreements, alike, overlap, relations, tied, without
 from porter.contract.probe.retyped import other_types, types
 from porter.contract.probe.trials import MOST_ELEMENTS, SLOW_S, SOME_ELEMENTS, Trials, endless, starts, too_small
 from porter.contract.workload.probing import EVEN, FALLING, probe_sizes
@@ -57,6 +57,7 @@ _ATTEMPTS = 3
 _CUBES = {1: 61, 2: 131, EVEN: 96}  # sizes by attempt whose third power is no more than `MOST_ELEMENTS`
 _NEARLY = 0.75  # of a third power: a stencil leaves out the borders
 _SMALLEST = 2  # the last step of sizes that a probe is made at
+_LOW, _HIGH = 5, 37  # sizes of which one is clearly the larger
 _MOST_RUNS = 40  # until one reading of a draft is given up
 
 
@@ -72,13 +73,16 @@ def confirm(
     given = {s: n for s, n in (fixed or {}).items() if s in contract.symbols}
     trials = Trials(execute, known or KnownProbes())
     contract, found = _typed(contract, _Confirmer(contract, trials, given).confirmed(), trials, given)
+    related, kept_within = contract, False
     for other in _others(contract, trials, given):
         sound = _is_sound(found, contract, trials)
         if sound and set(found.inferred) <= {*contract.shares}:
             break
-        reading = other.confirmed()
+        before, reading = other.contract, other.confirmed()
         if _is_sound(reading, contract, trials) and not (sound and reading.inferred):
-            found = reading
+            found, related, kept_within = reading, before, other.kept_within
+    apart = _Apart(contract, trials, given, kept_within)
+    found = apart.found(found, tied(contract, related)) if related is not contract else found
     if given and not _complete(found):
         found = _learnt_elsewhere(contract, trials, given) or found
     chosen = settled_choices(found.contract, execute, given) if not found.trouble else Chosen(found.contract, ())
@@ -140,6 +144,45 @@ def _others(contract: Contract, trials: Trials, fixed: Mapping[str, int]) -> Ite
             if not trials.are_many and (kept_within or related is not contract):
                 trials.trouble = ""
                 yield _Confirmer(related, trials, fixed, kept_within)
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """Tells sizes apart again that a reading of a draft has as one, where the original does not need that.
+
+    A port that takes one of them for the other would be right in every workload.
+    """
+
+    drafted: Contract
+    trials: Trials
+    fixed: Mapping[str, int]
+    kept_within: bool
+
+    def found(self, reading: Confirmation, groups: list[list[str]]) -> Confirmation:
+        """Returns the reading in which fewest sizes of the `groups` are one, each taken out of its group in turn."""
+        for size in [size for group in groups for size in group]:
+            looser = without(groups, size)
+            if looser == groups or self.trials.are_many:
+                continue
+            self.trials.trouble = ""
+            apart = _Confirmer(alike(self.drafted, looser), self.trials, self.fixed, self.kept_within).confirmed()
+            sound = _is_sound(apart, self.drafted, self.trials) and set(apart.inferred) <= set(reading.inferred)
+            (others,) = ([other for other in group if other != size] for group in groups if size in group)
+            if sound and self._is_free(apart.contract, size, others[0]):
+                reading, groups = apart, looser
+        return reading
+
+    def _is_free(self, contract: Contract, size: str, other: str) -> bool:
+        """Returns whether the original is clean with `size` below `other` and above it.
+
+        At the usual sizes one is the larger in all workloads, and a row of it may be longer than it has to be.
+        """
+        usual = contract.workloads[1].sizes
+        for low, high in ((size, other), (other, size)):
+            sizes = choose_sizes(contract, self.fixed, {**usual, low: _LOW, high: _HIGH})
+            if sizes is None or sizes[low] >= sizes[high] or not self.trials.clean(contract, sizes):
+                return False
+        return True
 
 
 @dataclass

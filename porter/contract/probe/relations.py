@@ -33,8 +33,24 @@ def relations(contract: Contract) -> Iterator[Contract]:
     batches = [axis for axis in by_axis[:1] if axis in differing]
     pairs = [[list(pair)] for axis in differing for pair in combinations(axis, 2)]
     tried = [batches, same_rank, differing, *pairs[:_MOST]]
-    yield from gathered(_alike(contract, batches))
-    yield from (_alike(contract, groups) for i, groups in enumerate(tried) if groups and groups not in tried[:i])
+    yield from gathered(alike(contract, batches))
+    yield from (alike(contract, groups) for i, groups in enumerate(tried) if groups and groups not in tried[:i])
+
+
+def tied(drafted: Contract, related: Contract) -> list[list[str]]:
+    """Returns the groups of sizes of `drafted` in place of which `related` has a single one."""
+    groups: dict[str, dict[str, None]] = {}
+    for own, other in zip(drafted.tensors, related.tensors, strict=True):
+        for size, one in zip(own.shape, other.shape, strict=False):
+            if size in drafted.symbols and one in drafted.symbols:
+                groups.setdefault(one, {})[size] = None
+    return [list(group) for group in groups.values() if len(group) > 1]
+
+
+def without(groups: list[list[str]], size: str) -> list[list[str]]:
+    """Returns the groups with `size` in none of them."""
+    rest = [[other for other in group if other != size] for group in groups]
+    return [group for group in rest if len(group) > 1]
 
 
 def gathered(contract: Contract) -> Iterator[Contract]:
@@ -94,7 +110,7 @@ def _by_axis(contract: Contract, shapes: list[tuple[str, ...]]) -> list[list[str
     return [list(dict.fromkeys(s[a] for s in shapes if a < len(s) and s[a] in contract.symbols)) for a in places]
 
 
-def _alike(contract: Contract, groups: list[list[str]]) -> Contract:
+def alike(contract: Contract, groups: list[list[str]]) -> Contract:
     """Returns `contract` with the first of each group in place of the others."""
     for first, *others in groups:
         for size in others:
