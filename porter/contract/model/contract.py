@@ -80,6 +80,7 @@ class Distribution(StrEnum):
     SURE = "sure"  # a third of the probabilities is 0 or 1, those of all tensors at the same places
     AT_BOUND = "at the bound"  # indices that equal their bound: beyond the indexed tensor, for sources that check
     BELOW_ZERO = "below zero"  # indices of -1, as for padding
+    REPEATED = "repeated indices"  # each second one is that of its neighbour: what two threads add to shows
     ENDS = "ends"  # the last of each axis eight times as large: a maximum or a sum without them shows
     ZEROS = "zeros"
     NEGATIVE_ZEROS = "negative zeros"  # whose bits are those of the least integer

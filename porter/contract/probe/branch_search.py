@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from porter.branch_coverage import BranchCoverage, united
+from porter.branch_coverage import BranchCoverage, Side, united
 from porter.contract.model.contract import (
     Contract,
     Distribution,
@@ -88,7 +88,7 @@ def _taking(
         if run.seconds > SLOW_S or endless(run):
             slow.append(trial.workload.sizes)
         taken = [side for side in covered.missing if side in run.coverage.taken]
-        if taken and _is_clean(trials, trial, run):
+        if taken and _is_clean(trials, trial, run) and _is_ordered(trials, trial, taken):
             found.append(replace(trial.workload, takes=taken[0].described.replace("never ", "")))
             covered |= run.coverage
     return tuple(found), covered
@@ -117,6 +117,14 @@ def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
     empty = 0 in trial.workload.sizes.values()
     return empty or (
         bool(run.launches) and trials.clean(trial.contract, trial.workload.sizes, trial.workload.distribution)
+    )
+
+
+def _is_ordered(trials: Trials, trial: _Trial, taken: Sequence[Side]) -> bool:
+    """Returns whether the order of blocks is nothing to the answer, where several run for the first time."""
+    workload = trial.workload
+    return not any(side.is_of_blocks for side in taken) or trials.ordered(
+        trial.contract, workload.sizes, workload.distribution
     )
 
 

@@ -16,6 +16,7 @@ from porter.contract.probe import regular
 from porter.contract.probe.branch_search import branch_workloads
 from porter.contract.probe.other_values import other_values
 from porter.contract.probe.placing import divisibilities
+from porter.contract.probe.repeating import repeating
 from porter.contract.probe.trials import Trials, endless, starts
 from porter.contract.workload.probing import probe_sizes
 from porter.contract.workload.workloads import branching, choose_sizes, large_workloads, selecting
@@ -69,6 +70,7 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
     workloads += islice(_large(regular.limited(contract, tuple(apart)), Trials(execute), fixed), 1)
     settled = replace(without(contract, refused), workloads=tuple(workloads))
     settled = replace(settled, workloads=(*workloads, *other_values(settled, Trials(execute), fixed)))
+    settled = replace(settled, workloads=(*settled.workloads, *repeating(settled, Trials(execute))))
     further = branch_workloads(regular.limited(settled, tuple(apart)), Trials(execute), fixed)
     return Chosen(replace(settled, workloads=(*settled.workloads, *further)), (*conditions, *apart))
 

@@ -215,12 +215,14 @@ class Trials:
         )
         return computes_with_garbage(first, second)
 
-    def ordered(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
+    def ordered(
+        self, contract: Contract, sizes: Mapping[str, int], contents: Distribution = Distribution.DECLARED
+    ) -> bool:
         """Returns whether threads that run in the opposite order give the same answers."""
-        first = self.exact(contract, sizes)
+        first = self.exact(contract, sizes, contents=contents)
         if not first.finished or any(f.kind is FaultKind.RACE for f in first.faults):
             return False
-        second = self.exact(contract, sizes, schedule=Schedule.REVERSE)
+        second = self.exact(contract, sizes, schedule=Schedule.REVERSE, contents=contents)
         pairs = zip(*((*all_parts(contract, run.outputs), *run.results) for run in (first, second)), strict=False)
         return all(compare(b, a, contract.tolerance.get(a.dtype)).passed for a, b in pairs)
 

@@ -35,7 +35,7 @@ _ROUND = np.array([0, 0.125, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10,
 _OF_SPECIALS = np.array([np.nan, np.nan, np.inf, -np.inf, 0, 0, 0, 0])  # half of the numbers stay
 # Beyond what a contract allows: only where the original is seen to ask about such indices, or numbers.
 OF_INDICES = frozenset((Distribution.AT_BOUND, Distribution.BELOW_ZERO))
-ASKED_FOR = OF_INDICES | {Distribution.SPECIALS}
+ASKED_FOR = OF_INDICES | {Distribution.SPECIALS, Distribution.REPEATED}
 _FACTORS = frozenset((Values.NORMAL, Values.POSITIVE))
 _REARRANGED = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
 

@@ -143,6 +143,8 @@ def _distributed(
     if workload.distribution in OF_INDICES:
         index = bound if workload.distribution is Distribution.AT_BOUND else -1
         return beyond(values, words.random_raw(values.size), tensor, index)
+    if workload.distribution is Distribution.REPEATED:
+        return values[np.arange(values.size) // 2 * 2] if tensor.values is Values.INDEX else values
     row = row_length(tensor, workload)
     if workload.distribution is Distribution.ENDS:
         shape = shape_of(tensor, workload) if len(tensor.shape) > 1 else (values.size // row, row)

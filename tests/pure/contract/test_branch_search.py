@@ -153,12 +153,18 @@ def test_a_size_behind_the_first_block_is_found_in_the_launch():
     class Coarse(Original):
         """A kernel that leaves 70,000 elements to a block."""
 
+        is_ordered = True
+
         def exact(self, contract, sizes, contents=Distribution.DECLARED):
             grid = -(-sizes["count"] // 70_000)
             taken = frozenset(reads.values() if grid > 1 else (reads[""],))
             launched = (LaunchRecord("coarse", (grid, 1, 1), (32, 1, 1), 0, 3),)
             coverage = BranchCoverage(frozenset(reads.values()), taken)
             return Run(True, 0, (), (), (), (), launched, (), "", "", 0.0, coverage)
+
+        def ordered(self, contract, sizes, contents=Distribution.DECLARED):
+            """Whether the order of blocks is nothing to the answer."""
+            return self.is_ordered
 
     launch = LaunchShape(("cdiv(count, 70000)", "1", "1"), ("32", "1", "1"), "0")
     x = TensorArg("x", Role.INOUT, DType.FLOAT32, ("count",))
@@ -167,3 +173,5 @@ def test_a_size_behind_the_first_block_is_found_in_the_launch():
     (found,) = branch_workloads(contract, Coarse(), {})
     assert found.sizes == {"count": 70_001}
     assert found.takes == "op.cu:3: `blockIdx.x` is above 0"
+    Coarse.is_ordered = False
+    assert branch_workloads(contract, Coarse(), {}) == ()
