@@ -250,7 +250,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--clients", type=int, default=4)
     arguments.add_argument("--evaluations", type=int, default=500, help="of each client")
-    arguments.add_argument("--executed", type=float, default=0.08, help="the share of candidates that is executed")
+    arguments.add_argument("--executed", type=float, default=1.0, help="the share of candidates that is not refused before")
     arguments.add_argument("--kills", type=int, default=20)
     arguments.add_argument("--out", type=Path)
     given = arguments.parse_args()

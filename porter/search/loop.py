@@ -10,7 +10,7 @@ from typing import Any
 from porter.evaluate.model.migration import Progress
 from porter.evolve.candidate import Candidate
 from porter.evolve.scored import Scored
-from porter.evolve.scoring.evaluation import EvaluationRequest, Evaluator, Program, content_of, digest_of
+from porter.evolve.scoring.evaluation import Evaluation, EvaluationRequest, Evaluator, Program, content_of, digest_of
 from porter.evolve.scoring.evaluator import scored
 from porter.evolve.search import Search
 from porter.evolve.traits import Traits
@@ -19,19 +19,24 @@ _DEADLINE_S = 3600.0  # for one candidate, its time in a queue included; whole s
 Ask = Callable[[Search, Candidate], Callable[[], Scored]]  # called by one thread, and what it returns by any
 
 
+def _keep_nothing(_candidate: str, _repetition: int, _evaluation: Evaluation) -> None:
+    """Leaves it at what a search is told."""
+
+
 @dataclass(frozen=True)
 class CandidateJudge:
     """Asks an evaluator about candidates, and passes on what counts for a search.
 
     `seed` draws the inputs of all judgements; candidates are told `apart` by these traits. The proposers in
     `score_first` write porter's own candidates, from a formula that was compared with the original: they are scored
-    first, and only proven if they beat the best.
+    first, and only proven if they beat the best. `keep` is handed each evaluation whole, by any thread.
     """
 
     evaluator: Evaluator
     seed: int
     apart: Traits
     score_first: frozenset[str] = frozenset()
+    keep: Callable[[str, int, Evaluation], None] = _keep_nothing
 
     def evaluate(self, candidate: Candidate, to_beat: float = 1.0, repetition: int = 0) -> Scored:
         """Evaluates a candidate, which has to be worth more than `to_beat` to be the best."""
@@ -46,7 +51,9 @@ class CandidateJudge:
             score_first=candidate.origin.proposer in self.score_first,
             repetition=repetition,
         )
-        return scored(candidate, self.evaluator.evaluate(program, request), self.apart)
+        evaluation = self.evaluator.evaluate(program, request)
+        self.keep(candidate.digest, repetition, evaluation)
+        return scored(candidate, evaluation, self.apart)
 
     def asked(self, search: Search, candidate: Candidate) -> Callable[[], Scored]:
         """Returns what evaluates a candidate against the best that `search` has now, in any thread."""

@@ -34,6 +34,7 @@ from porter.measure.deadline import Deadline, OutOfTime
 from porter.oracle.python_reference import PythonStandard
 from porter.registry import find_backend
 from porter.schedule.polynomial import NotSchedulableError
+from porter.search.evaluations import EvaluationFile
 from porter.search.loop import CandidateJudge, evaluate_all
 from porter.search.proposers import about_models, agent_of, closing, models_about, proposers_of
 
@@ -226,7 +227,8 @@ def _searched(
             about={**about_models(wanted.model), **about, **measured},
         )
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
-        judge = CandidateJudge(evaluator, options.seed or 0, apart, score_first=frozenset({FORMULA}))
+        keep = EvaluationFile(folder).keep
+        judge = CandidateJudge(evaluator, options.seed or 0, apart, frozenset({FORMULA}), keep)
         with searching(folder, settings, wanted.budget, proposers, (seed,)) as search, closing(agent):
             evaluate_all(search, judge.asked, wanted.at_once, progress)
             return _came_to(search.state, folder)

@@ -90,8 +90,12 @@ def test_what_is_slower_than_the_best_is_not_proven_and_not_verified():
         original_unit(source, (), ()), Port((), ()), TARGET, (CONTRACT,), MigrateOptions("triton", Path())
     )
     evaluator = LocalEvaluator(subject, "", backend, (), None, Scores())  # nothing is there to prove by
-    judge = CandidateJudge(evaluator, 0, traits(MECHANISM, backend, ()), frozenset({NAME}))
+    kept = []
+    apart = traits(MECHANISM, backend, ())
+    judge = CandidateJudge(evaluator, 0, apart, frozenset({NAME}), lambda *given: kept.append(given))
     (candidate,) = FormulaProposer(formula()).propose(request(count=1))
     told = judge.evaluate(candidate)
     assert (told.outcome, told.score) == ("not_verified", None)
     assert "was not proven" in told.because
+    ((digest, repetition, evaluation),) = kept
+    assert (digest, repetition, evaluation.said) == (candidate.digest, 0, "half as fast")
