@@ -58,8 +58,8 @@ JOBS = 2  # that a client has in flight
 class Variants:
     """Proposes the port with another block or factor: some are right, some wrong, some do not build.
 
-    All but the share `executed` call an operator of torch besides, and are refused before anything of them runs: so
-    that there are many requests for the time of few.
+    All but the share `executed` call an operator of torch besides, and are refused before anything of them runs: with
+    a small one there are many requests for the time of few.
     """
 
     client: int
@@ -250,7 +250,9 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--clients", type=int, default=4)
     arguments.add_argument("--evaluations", type=int, default=500, help="of each client")
-    arguments.add_argument("--executed", type=float, default=1.0, help="the share of candidates that is not refused before")
+    arguments.add_argument(
+        "--executed", type=float, default=1.0, help="the share of candidates that is not refused before"
+    )
     arguments.add_argument("--kills", type=int, default=20)
     arguments.add_argument("--out", type=Path)
     given = arguments.parse_args()

@@ -53,7 +53,7 @@ from porter.search.run import seed_of
 from porter.serve.ray_cluster import AUTO, RayCluster, RayEvaluator
 
 SEED, DEADLINE_S, OPENING_S = 7, 3600.0, 300.0
-OUT_PER_CORE = 1.5  # questions that are out at once
+OUT_PER_CORE = 1.25  # questions that are out at once
 STORE_BYTES = 256 << 20  # of a node, for answers
 TWIN = "the same binary"  # as what an evaluation begins to say that has the times of another
 
