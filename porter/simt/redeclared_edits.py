@@ -1,11 +1,13 @@
-"""Edits of what sources say about the language itself: prototypes of CUDA's functions, macros in the place of keywords.
+"""Edits of what sources say about the language itself: prototypes of CUDA's functions, macros in the place of keywords,
+the linkage of what nobody can link.
 
-nvcc takes both; beside the executor's functions and its own text they would be ambiguous or wrong.
+nvcc takes all of these; g++ does not, or they would be ambiguous beside the executor's functions and its own text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from porter.source.edit import Edit
 from porter.source.lexer import Token, match_bracket
@@ -26,6 +28,16 @@ def prototype_edits(code: Sequence[Token]) -> Iterator[Edit]:
         start = index - 1 if index and code[index - 1].text == "extern" else index
         if code[close + 1].text == ";" and opening - 1 > index:
             yield from (Edit(t.start, t.end, "") for t in code[start : close + 1])
+
+
+def linkage_edits(code: Sequence[Token]) -> Iterator[Edit]:
+    """Yields the `extern "C"` of functions that are `static`, and so have no name outside of their file."""
+    for index, token in enumerate(code[:-2]):
+        if token.text != "extern" or code[index + 1].text != '"C"':
+            continue
+        head = takewhile(lambda t: t.text not in ("(", "{", ";", "="), code[index + 2 :])
+        if any(t.text == "static" for t in head):
+            yield from (Edit(t.start, t.end, "") for t in code[index : index + 2])
 
 
 def is_keyword_of_c(words: Sequence[Token]) -> bool:

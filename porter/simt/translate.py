@@ -9,6 +9,7 @@ A token-level translation also reaches the bodies of macros, where no parser see
     #define UNROLL #pragma unroll                 → the same with _Pragma("unroll")
     UNROLL 4                                      → the same without what that pragma is told
     __device__ void __syncthreads(void);          → nothing: CUDA has its functions
+    extern "C" static int f()                     → the same without `extern "C"`
     int main(…)                                   → a function the driver calls
 Everything else of CUDA's language is macros, functions and types of the shim headers.
 """
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 from porter.simt.asm_edits import asm_edits
 from porter.simt.branch_edits import BranchMarks
 from porter.simt.launch_edits import launch_edits
-from porter.simt.redeclared_edits import is_keyword_of_c, prototype_edits
+from porter.simt.redeclared_edits import is_keyword_of_c, linkage_edits, prototype_edits
 from porter.simt.shared_edits import SharedNames, shared_edits
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, tokens
@@ -90,6 +91,7 @@ class _Translation:
             *_untyped_edits(code),
             *_main_edits(code),
             *prototype_edits(code),
+            *linkage_edits(code),
             *pragma_argument_edits(code),
         ]
         return [*edits, *self.marks.edits(self.source, code, edits)] if self.marks else edits

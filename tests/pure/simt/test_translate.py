@@ -171,3 +171,15 @@ def test_what_a_source_defines_or_calls_by_a_name_of_its_own_stays(own):
 
 def test_a_word_of_c_is_no_macro_of_cpp():
     assert translated("#define auto __auto_type\nint n;\n") == "\nint n;\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ('extern "C" __device__ static inline int f(int v) { return v; }', "__device__ static inline int f(int v)"),
+        ('extern "C" int f(int v) { static int n; return n; }', 'extern "C" int f(int v) { static int n'),
+        ('extern "C" { int f(); static int g(); }', 'extern "C" { int f(); static int g(); }'),
+    ],
+)
+def test_a_static_function_has_no_linkage_of_c(written, left):
+    assert left in " ".join(translate(Source(Path("op.cu"), written)).split())
