@@ -16,7 +16,8 @@ class Use:
 
     `selects` says that its values index something; `indexes` names the indexed parameters, `bounds` the limits of the
     values. `counts` says that the old value which an atomic operation returns matters, as for a counter or a lock.
-    `equals` are limits, as expressions of the parameters, of indices that its values are compared with.
+    `equals` are limits, as expressions of the parameters, of indices that its values are compared with, `numbers` whole
+    numbers that they are compared with for equality.
     """
 
     reads: bool = False
@@ -28,6 +29,7 @@ class Use:
     bounds: tuple[str, ...] = ()
     counts: bool = False
     equals: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
 
     def joined(self, other: Use) -> Use:
         """Returns both uses together."""
@@ -36,6 +38,7 @@ class Use:
             self.offsets or other.offsets, self.selects or other.selects, self.indexes | other.indexes,
             tuple(dict.fromkeys((*self.bounds, *other.bounds))), self.counts or other.counts,
             tuple(dict.fromkeys((*self.equals, *other.equals))),
+            tuple(sorted({*self.numbers, *other.numbers})),
         )  # fmt: skip
 
 

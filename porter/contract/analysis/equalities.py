@@ -10,14 +10,14 @@ and hide what is read for the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from porter.contract.analysis.body import Body, comparisons, parsed
+from porter.contract.analysis.body import Body, comparisons, parsed, substitute
 from porter.contract.analysis.pointers import root
 from porter.contract.model.contract import Contract, TensorArg, Values, with_parts
-from porter.contract.model.expressions import render
-from porter.contract.model.syntax import Binary, Cast, Name, Node, Number, Subscript, Unary
+from porter.contract.model.expressions import render, value
+from porter.contract.model.syntax import Binary, Cast, ExpressionError, Name, Node, Number, Subscript, Text, Unary
 from porter.source.lexer import Token, TokenKind
 
 _DEEPEST = 6  # names defined by names
@@ -35,11 +35,12 @@ def with_compared(contract: Contract) -> Contract:
 
 @dataclass(frozen=True)
 class Equalities:
-    """Finds the indices that a function compares with elements; `aliases` are the pointers in its `body`."""
+    """Finds what a function compares with elements, indices and numbers; `aliases` are the pointers in its `body`."""
 
     body: Body
     aliases: Mapping[str, str]
     parameters: frozenset[str]
+    constants: Mapping[str, Node] = field(default_factory=dict)
 
     def equals(self, name: str) -> tuple[str, ...]:
         """Returns limits of the indices that elements of the buffer `name` may be equal to."""
@@ -48,6 +49,21 @@ class Equalities:
     def ordered(self, name: str) -> tuple[str, ...]:
         """Returns limits of the indices that elements of the buffer `name` may be less or greater than."""
         return self._bounds(name, self._ordered)
+
+    def numbers(self, name: str) -> tuple[int, ...]:
+        """Returns the whole numbers that elements of the buffer `name` are compared with for equality."""
+        found = (self._number(other) for element, other in self._equal if self._is_of(element, name))
+        return tuple(sorted({number for number in found if number is not None}))
+
+    def _number(self, node: Node) -> int | None:
+        """Returns a literal, a character or a constant of the program; None for what is no whole number."""
+        if isinstance(node, Text):
+            return ord(node.value) if len(node.value) == 1 else None
+        try:
+            found = value(substitute(node, self.constants), {})
+        except (ExpressionError, OverflowError, ValueError):
+            return None
+        return int(found) if float(found).is_integer() else None
 
     def _bounds(self, name: str, compared: Sequence[tuple[Node, Node]]) -> tuple[str, ...]:
         found = (self._bound(other) for element, other in compared if self._is_of(element, name))

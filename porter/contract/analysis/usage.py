@@ -398,13 +398,15 @@ class _Reader:
         found = {name: Use() for name in self.buffers}
         for name, use in (*self._accesses(), *self._handed_on()):
             found[name] = found[name].joined(use)
-        equalities = Equalities(self.body, self.aliases, frozenset(p.name for p in self.function.params))
+        names = frozenset(p.name for p in self.function.params)
+        equalities = Equalities(self.body, self.aliases, names, self.usage.constants)
         for name, param in self.buffers.items():
             integers = holds_integers(param.type.base) or self._is_given_integers(param)
             wide = integers and not _is_byte(param.type.base)
             indices = Indices(name, self.body, self.aliases, integers, self._shared if wide else {})
             ordered = equalities.ordered(name) if integers else ()
-            compared = Use(equals=(*equalities.equals(name), *ordered), bounds=ordered)
+            numbers = equalities.numbers(name) if integers else ()
+            compared = Use(equals=(*equalities.equals(name), *ordered), bounds=ordered, numbers=numbers)
             found[name] = found[name].joined(indices.use()).joined(compared)
         for name, use in found.items():
             param = self.buffers[name]

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
-from itertools import chain
+from itertools import chain, starmap
+
+import numpy as np
 
 from porter.comparison.compare import DEFAULT_TOLERANCE
 from porter.contract.analysis.access import Use
@@ -80,6 +82,7 @@ from porter.contract.workload.workloads import with_workloads
 from porter.source.program import CType, Function, Param, Program
 from porter.source_text import Source
 
+_MOST_TOLD = 64
 _STREAMS = "16"  # null handles, each the default stream, where host code is handed an array of streams
 
 
@@ -338,24 +341,23 @@ class _Drafter:
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
             self.questions.append(list_question(param.name, param.type.text))
         role, (values, bound), (_, group) = _role(param, use), self._values(dtype, use), self._inside(param)
-        return TensorArg(param.name, role, dtype, shape, values, bound, optional=optional, group=group)
+        told = _told(dtype, values, use)
+        return TensorArg(param.name, role, dtype, shape, values, bound, optional=optional, group=group, told=told)
 
     def _array(self, param: Param, structs: Structs, optional: bool) -> TensorArg:
         """Returns an array of structs, of which each field is filled as a tensor of its own would be."""
         uses = [self.uses.get(f"{param.name}{n.path}", Use()) for n in structs.numbers]
-        fields = tuple(
-            Field(n.path.removeprefix("."), n.dtype, n.at, *self._field_values(n, use))
-            for n, use in zip(structs.numbers, uses, strict=True)
-        )
+        fields = tuple(starmap(self._field, zip(structs.numbers, uses, strict=True)))
         role = _role(param, reduce(Use.joined, uses, self.uses.get(param.name, Use())))
         role = Role.INOUT if role is Role.OUT else role  # fields that no thread writes keep what they have
         return TensorArg(param.name, role, DType.UINT8, (), optional=optional, group=structs.bytes, fields=fields)
 
-    def _field_values(self, number: InStruct, use: Use) -> tuple[Values, str]:
-        """Returns what a field is filled with, and its bound: enumerations with their own values."""
-        if count := self.usage.records.enumerated(number.type):
-            return Values.INDEX, str(count)
-        return self._values(number.dtype, use)
+    def _field(self, number: InStruct, use: Use) -> Field:
+        """Returns a field with what it is filled with: enumerations with their own values."""
+        count = self.usage.records.enumerated(number.type)
+        values, bound = (Values.INDEX, str(count)) if count else self._values(number.dtype, use)
+        told = _told(number.dtype, values, use)
+        return Field(number.path.removeprefix("."), number.dtype, number.at, values, bound, told)
 
     def _inside(self, param: Param) -> tuple[DType | None, int]:
         """Returns the type of the numbers in each struct or vector that `param` points to, and how many there are."""
@@ -427,6 +429,14 @@ class _Drafter:
         if bound == "1":
             self.questions.append(bound_question(name))
         return bound
+
+
+def _told(dtype: DType, values: Values, use: Use) -> tuple[int, ...]:
+    """Returns the numbers that whole numbers are compared with, as far as their type has them."""
+    if dtype.is_float or values is not Values.NORMAL or dtype is DType.BOOL:
+        return ()
+    limits = np.iinfo(dtype.value)
+    return tuple(number for number in use.numbers if limits.min <= number <= limits.max)[:_MOST_TOLD]
 
 
 def _of_no_meaning(field: Param, type_: CType) -> Argument:

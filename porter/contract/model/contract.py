@@ -109,6 +109,7 @@ class Field:
     at: int
     values: Values = Values.NORMAL
     bound: str = ""
+    told: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,8 @@ class TensorArg:
     not use all elements, such as those of a lookup table, `used` says how many it reads and writes. One that is
     `optional` may be a null pointer: workloads give it as the scalar 0. Elements of structs and vectors come in groups
     of `group`: callers never pass a part of one. Structs of numbers of several types are groups of bytes with `fields`,
-    which are filled and compared each by itself; bytes between them mean nothing.
+    which are filled and compared each by itself; bytes between them mean nothing. Of NORMAL whole numbers half are
+    among those `told`, which the source tells from all others.
     """
 
     name: str
@@ -133,6 +135,7 @@ class TensorArg:
     optional: bool = False
     group: int = 1
     fields: tuple[Field, ...] = ()
+    told: tuple[int, ...] = ()
 
     @property
     def parts(self) -> tuple[TensorArg, ...]:
@@ -153,7 +156,7 @@ class TensorArg:
         whole = product[1] if product else f"cdiv({bytes_}, {self.group})"
         return TensorArg(
             f"{self.name}.{field.name}", self.role, field.dtype, (whole,), field.values, field.bound,
-            optional=self.optional,
+            optional=self.optional, told=field.told,
         )  # fmt: skip
 
 

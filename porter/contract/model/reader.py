@@ -37,8 +37,8 @@ _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
     "contract": "name reference category symbols conditions branches shares entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
-    "tensor": "tensor role dtype shape values bound elements used group optional fields",
-    "field": "name dtype at values bound",
+    "tensor": "tensor role dtype shape values bound elements used group optional fields told",
+    "field": "name dtype at values bound told",
     "scalar": "scalar type value choices",
     "workload": "name sizes seed scale scalars dtypes distribution device_only takes layouts",
     "question": "about text flag",
@@ -156,6 +156,12 @@ class _Table:
             raise self.error(key, f"{found!r} is not a list of strings", f'write {key} = ["n", "n * 4"]')
         return tuple(cast(list[str], found))
 
+    def integers(self, key: str) -> tuple[int, ...]:
+        found = self.fields.get(key, [])
+        if not isinstance(found, list) or not all(type(item) is int for item in found):
+            raise self.error(key, f"{found!r} is not a list of integers", f"write {key} = [0, 1]")
+        return tuple(cast(list[int], found))
+
     def table(self, key: str) -> _Table:
         found = self.fields.get(key, {})
         if not isinstance(found, dict):
@@ -236,6 +242,7 @@ def _argument(table: _Table) -> Argument:
         elements=table.strings("elements"),
         group=table.get("group", int, 1),
         optional=table.flag("optional"),
+        told=table.integers("told"),
         fields=tuple(_field(field) for field in table.tables("fields", "field")),
     )
 
@@ -247,6 +254,7 @@ def _field(table: _Table) -> Field:
         at=table.get("at", int),
         values=table.choice("values", Values, Values.NORMAL),
         bound=table.get("bound", str, ""),
+        told=table.integers("told"),
     )
 
 

@@ -24,8 +24,9 @@ _HEADER = """\
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions), and `used`
 #               where a call reads and writes no more of its elements, and `optional` where it may be a null pointer,
 #               and in a `group` of how many its elements come, of structs or vectors; structs of several types are
-#               groups of bytes with `fields`, each `at` a byte; a scalar has its C++ type and a value, a number or an
-#               expression; `choices` are all values that select
+#               groups of bytes with `fields`, each `at` a byte; half of normal whole numbers are among those `told`
+#               from others; a scalar has its C++ type and a value, a number or an expression; `choices` are all values
+#               that select
 #   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `dtypes` another
 #               element type, `distribution` is that of the inputs (declared, uniform, constant rows, ties, sorted,
 #               outlier, round numbers, zeros, denormal, infinite, nan); one that is device_only is never run on the
@@ -101,6 +102,8 @@ def _argument(argument: Argument) -> Iterator[str]:
         yield f"elements = {_strings(argument.elements)}"
     if argument.group > 1:
         yield f"group = {argument.group}"
+    if argument.told:
+        yield f"told = {list(argument.told)}"
     if argument.fields:
         yield "fields = ["
         yield from (f"    {_field(field)}," for field in argument.fields)
@@ -112,7 +115,8 @@ def _argument(argument: Argument) -> Iterator[str]:
 def _field(field: Field) -> str:
     told = {"name": _string(field.name), "dtype": _string(field.dtype.value), "at": str(field.at)}
     told["values"] = _string(field.values.value)
-    return _pairs(told | ({"bound": _string(field.bound)} if field.bound else {}))
+    told |= {"bound": _string(field.bound)} if field.bound else {}
+    return _pairs(told | ({"told": str(list(field.told))} if field.told else {}))
 
 
 def _workload(workload: Workload) -> Iterator[str]:

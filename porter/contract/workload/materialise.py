@@ -109,7 +109,8 @@ def _drawn(tensor: TensorArg, workload: Workload, position: int, count: int) -> 
     if workload.distribution is not Distribution.DECLARED or tensor.values in _QUICKLY_MADE:
         return made()
     bound = evaluate(tensor.bound, workload.sizes) if tensor.bound else 0
-    return _REMEMBERED.get((workload.seed, position, count, tensor.values, tensor.dtype, workload.scale, bound), made)
+    key = (workload.seed, position, count, tensor.values, tensor.dtype, workload.scale, bound, tensor.told)
+    return _REMEMBERED.get(key, made)
 
 
 def _is_pooled(tensor: TensorArg, workload: Workload) -> bool:
@@ -189,7 +190,17 @@ def _fill(
         case Values.POSITIVE:
             return _fit(np.abs(normals(words, count)) * scale + 0.1, tensor.dtype)
         case Values.NORMAL:
-            return _fit(normals(words, count) * scale, tensor.dtype)
+            return _with_told(_fit(normals(words, count) * scale, tensor.dtype), words, tensor)
+
+
+def _with_told(
+    values: NDArray[np.float64] | NDArray[np.int64], words: np.random.Philox, tensor: TensorArg
+) -> NDArray[np.float64] | NDArray[np.int64]:
+    """Returns `values` with about half of them among the numbers that the source tells from all others."""
+    if not tensor.told or tensor.dtype.is_float:
+        return values
+    chosen = _below(words, values.size, 2 * len(tensor.told))
+    return np.where(chosen < len(tensor.told), np.array(tensor.told, np.int64)[chosen % len(tensor.told)], values)
 
 
 def _indices(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:

@@ -279,3 +279,21 @@ def test_what_indexes_an_array_of_the_block_selects(count):
 def test_what_is_made_an_index_or_counts_all_bytes_may_be_any_number(count, type_):
     letters, _ = _counted("__shared__ unsigned bins[BINS];", count, type_)
     assert letters.values is Values.NORMAL
+
+
+@pytest.mark.parametrize("asked", ["at < 0 || at >= rows", "at > 7 && at < rows", "at >= half || at < rows"])
+def test_what_code_leaves_when_an_index_reaches_it_is_its_bound(asked):
+    left = "return;" if ">= rows" in asked else "out[i] = 0;"
+    (contract,) = drafted(f"""
+__global__ void pick(const float* x, const int* box, float* out, int n, int rows, int half) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const int at = box[i];
+    if ({asked}) {left}
+    out[i] = x[at * half];
+}}
+void run(const float* x, const int* box, float* out, int n, int rows, int half) {{
+    pick<<<(n + 63) / 64, 64>>>(x, box, out, n, rows, half);
+}}""")
+    (box,) = (tensor for tensor in contract.tensors if tensor.name == "box")
+    assert (box.values, box.bound) == (Values.INDEX, "rows")

@@ -1,15 +1,18 @@
 """A buffer whose elements are compared with an index holds such indices; another one does not."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from porter.contract.analysis.equalities import with_compared
 from porter.contract.infer.draft import draft
-from porter.contract.model.contract import Contract, TensorArg, Values
+from porter.contract.model.contract import Contract, TensorArg, Values, Workload
 from porter.contract.model.expressions import evaluate
+from porter.contract.workload.materialise import materialise
 from porter.source.parse import parse
 from porter.source_text import Source
+from tests.pure.contract import draft_sources
 
 SIZES = {"count": 210, "C": 5, "H": 6, "W": 7}
 
@@ -108,3 +111,33 @@ def test_lengths_that_are_added_up_to_where_a_row_begins_select():
         )
     )
     assert (marks(contract).values, marks(contract).bound) == (Values.INDEX, "W")
+
+
+NAMED = """
+#define ALIVE 79
+enum Kind { EMPTY, WALL = 3 };
+__global__ void step(
+    const char* cells, const int* kinds, const unsigned char* marks, const float* x, char* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int kind = kinds[i];
+    if (i < n) out[i] = cells[i] == ALIVE || cells[i] == 'o' ? 1 : kind != WALL && marks[i] != 300 && x[i] == 2.0f;
+}
+void run(const char* cells, const int* kinds, const unsigned char* marks, const float* x, char* out, int n) {
+    step<<<(n + 63) / 64, 64>>>(cells, kinds, marks, x, out, n);
+}
+"""
+
+
+def test_numbers_that_a_source_tells_from_others_are_among_the_values():
+    (contract,) = draft_sources.drafted(NAMED)
+    told = {tensor.name: tensor.told for tensor in contract.tensors}
+    assert told == {"cells": (79, 111), "kinds": (3,), "marks": (), "x": (), "out": ()}
+
+
+def test_half_of_the_values_are_those_told():
+    (contract,) = draft_sources.drafted(NAMED)
+    contract = replace(contract, arguments=(replace(contract.tensors[0], shape=("n",)),), questions=())
+    (cells,) = materialise(contract, Workload("w", {"n": 4000}, 5))
+    counts = [int((cells.storage == number).sum()) for number in (79, 111)]
+    assert all(900 < count < 1150 for count in counts)
+    assert len(set(cells.storage.tolist())) > 20
