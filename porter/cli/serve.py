@@ -83,8 +83,9 @@ def serve(
     """Evaluate candidates for searches on other machines."""
     from rich.text import Text
 
+    from porter.evolve.scoring.devices import devices_here
     from porter.serve.access import find_token, forget_token
-    from porter.serve.server import ServeOptions, check, devices_here
+    from porter.serve.server import ServeOptions, check
     from porter.serve.server import serve as run
 
     if (tls_cert is None) is not (tls_key is None):
@@ -124,10 +125,10 @@ def evaluators_at(urls: Sequence[str]) -> Evaluators:
 
     Raises `UsageError` for what is no address or no token, and `MachineError` where none of them answers now.
     """
-    from porter.evolve.scoring.local import ThisMachine
+    from porter.evolve.scoring.devices import evaluators_here
 
     if not urls:
-        return ThisMachine()
+        return evaluators_here(os.environ)
     if any(url.startswith(RAY) for url in urls):
         return _cluster_at(urls)
     from porter.serve.client import AnotherMachine

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from porter.agent.secret import Secret
 from porter.errors import MachineError, UsageError
 from porter.evaluate.model.migration import MigrateOptions
+from porter.evolve.scoring.devices import on_device
 from porter.evolve.scoring.local import ThisMachine
 from porter.native.place import missing_device
 from porter.report.machine import Machine, examine
@@ -32,8 +33,6 @@ from porter.worker.environment import AMONG_OTHERS
 if TYPE_CHECKING:
     import uvicorn
 
-CPU = "cpu"
-_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _MOST_CONNECTIONS = 1024
 _GRACE_S = 1  # that open connections have at the end: who waits for an answer asks again
 
@@ -76,13 +75,6 @@ def check(options: ServeOptions) -> None:
         raise MachineError(
             f"`porter serve` needs the extra porter[serve]: {error}", "pip install 'porter[serve]'"
         ) from None
-
-
-def devices_here(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the devices that are visible, by which CUDA names them; the first where nothing says which."""
-    if missing_device():
-        return (CPU,)
-    return tuple(name.strip() for name in environment.get(_VISIBLE, "0").split(",") if name.strip())
 
 
 def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
@@ -170,9 +162,7 @@ def _place(options: ServeOptions, kept: Ledger) -> Place:
 
 
 def _options(options: ServeOptions, device: str) -> MigrateOptions:
-    environment = dict(options.environment)
-    if device != CPU:
-        environment[_VISIBLE] = device
+    environment = on_device(options.environment, device)
     return MigrateOptions("", options.cache, time_limit_s=options.time_limit_s, environment=environment)
 
 
