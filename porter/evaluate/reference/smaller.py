@@ -130,7 +130,8 @@ def _extents(launches: Iterable[LaunchRecord]) -> frozenset[int]:
 
 def _does_as_much(small: Run, large: Run) -> bool:
     """Returns whether the original does at smaller sizes what it did, or did before it was stopped."""
-    if troubled(small) or not small.launches or not large.coverage.taken <= small.coverage.taken:
+    taken = {side for side in large.coverage.taken if not side.is_of_blocks}  # blocks are counted by launches
+    if troubled(small) or not small.launches or not taken <= small.coverage.taken:
         return False
     several, known = _several(small.launches), _several(large.launches)
     if not large.finished:

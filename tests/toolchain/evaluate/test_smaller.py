@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from porter.branch_coverage import ABOVE_ZERO, BranchCoverage, Side
 from porter.contract.infer.draft import draft
 from porter.contract.probe.known_probes import KnownProbes
 from porter.evaluate.judge.judge import Candidate
@@ -266,3 +267,22 @@ def test_one_block_is_as_many_where_an_original_that_comes_to_no_end_had_no_more
     assert not found.briefly(job(found.contract, large)).finished
     less = smaller(found.contract, found.briefly, {})
     assert max(w.sizes["cols"] for w in less.contract.workloads) < large.sizes["cols"]
+
+
+def test_an_axis_of_several_blocks_may_go_where_an_original_comes_to_no_end(settled):
+    """How many blocks there are is known by its launches; that one behind the first asked which it is adds nothing."""
+    found = settled(ROWS, "copy")
+    behind = {axis: Side("rows.cu", 3, 9, ABOVE_ZERO, f"blockIdx.{axis}") for axis in "xy"}
+
+    def execute(given: Job) -> Run:
+        rows, cols = (int(a.value) for a in given.arguments if isinstance(a, ScalarValue))
+        grid, is_large = (rows, 1 + cols // 1024, 1), cols > 1024
+        taken = frozenset(behind[axis] for axis, extent in zip("xy", grid, strict=False) if extent > 1)
+        launched = (LaunchRecord("whole", grid, (128, 1, 1), 0, 3),)
+        coverage = BranchCoverage(frozenset(behind.values()), taken)
+        return Run(not is_large, 0, (), (), (), (), launched, (SLOW,) if is_large else (), "", "", 0.0, coverage)
+
+    large = max(w.sizes["cols"] for w in found.contract.workloads)
+    less = smaller(found.contract, execute, {})
+    assert large > 1024
+    assert max(w.sizes["cols"] for w in less.contract.workloads) < 1024
