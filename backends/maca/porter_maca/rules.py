@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from porter.diagnostics.findings import Finding
 from porter.rules.operators import OF_INDICES, library_operator
@@ -18,6 +19,7 @@ from porter.source.vocabulary import ASM
 from porter.source_text import Source
 from porter_maca.catalogue import finding
 from porter_maca.declared import declared
+from porter_maca.device import substitutes
 from porter_maca.pasted import pasted
 from porter_maca.stringised import stringised
 
@@ -58,8 +60,10 @@ _NAMES: Mapping[str, str] = {
 _OF_STD: Mapping[str, str] = {"thread": THREADS, "async": THREADS, "filesystem": SYSTEM}
 _LIBRARIES = re.compile(r"(?:mc|hc|cu)(?:blas|dnn|fft|sparse|solver|tensor)[A-Z]\w*")
 _DEVICE_WIDE = re.compile(r"Device(?:Reduce|Scan|RadixSort|MergeSort|Select|Histogram|SegmentedReduce)\w*")
-# What the executor is made of; the wave header that ports of porter's bring along has names of its own.
+# What the executor is made of; the wave header that ports of porter's bring along has names of its own, and so have the
+# functions that they bring.
 _OF_JUDGE = re.compile(r"^porter$|^porter_|^_Z\w*6porter|\b_Z\w*6porter|^PORTER_(?!WARP32)|__[tu]b?san_|PORTRES|/proc/")
+_GUARD = re.compile(r"^#ifndef (PORTER_\w+)$", re.MULTILINE)
 _ATTRIBUTES = frozenset(("constructor", "destructor", "ifunc", "alias", "init_priority", "section"))
 _MEMBER = ((".",), ("->",))
 # What stands before a name that is declared, or a member's.
@@ -140,10 +144,16 @@ def _with_directives(text: str) -> Iterator[Token]:
             yield from inner
 
 
+@cache
+def _guards() -> frozenset[str]:
+    """Returns the macros that keep the functions which a port brings along from being there twice."""
+    return frozenset(name for row in substitutes() for name in _GUARD.findall(row.helper))
+
+
 def _broken(place: _Place, free: _Free) -> Iterator[tuple[str, str]]:
     """Yields the codes that the token breaks, with the text there."""
     name = place.token.text
-    if name in free.words or name in free.functions:
+    if name in free.words or name in free.functions or name in _guards():
         return
     if _OF_JUDGE.search(name):
         yield JUDGE, f"it names {name[:60]}, which is the judge's"

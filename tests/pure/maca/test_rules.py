@@ -8,6 +8,7 @@ from porter.rules.original import NO_CODE, OwnCode
 from porter.source.parse import parse
 from porter.source_text import Source
 from porter_maca.catalogue import catalogue
+from porter_maca.device import substitutes
 from porter_maca.rules import rules
 
 HEAD = "#include <mcr/mc_runtime.h>\n#include <dlfcn.h>\n__global__ void k(float* x) { *x = 1; }\n"
@@ -50,6 +51,11 @@ CHEATS = [
     ("PORT1196", "void f() { std::thread t(g); }"),
     ("PORT1197", 'bool f() { return std::getenv("CI"); }'),
 ]
+
+
+@pytest.mark.parametrize("row", substitutes(), ids=lambda row: row.replacement)
+def test_what_a_port_of_porters_brings_along_breaks_none(row):
+    assert not broken(HEAD + row.helper)
 
 
 @pytest.mark.parametrize(("code", "cheat"), CHEATS)
