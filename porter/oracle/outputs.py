@@ -22,8 +22,8 @@ _SPECIAL_WORDS = np.array([0, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Named tensors: all arguments, structs in arrays by their fields, then results, and for a program its
-    buffers; and what it prints.
+    """Named tensors: all arguments, structs in arrays by their fields, then results that are defined, and for a
+    program its buffers; and what it prints.
 
     Tensors that are only read count, too: a port must leave them alone as its original does, and whatever is written
     against expectation is compared.
@@ -48,7 +48,8 @@ def outputs(contract: Contract, run: Run) -> Outputs:
         (part.name, _as_floats(value) if part.name in guessed else value)
         for part, value in zip(contract.parts, all_parts(contract, run.outputs), strict=True)
     )
-    results = tuple((f"result {i}" if i else "result", value) for i, value in enumerate(run.results))
+    defined = (value for value in run.results if not value.null)
+    results = tuple((f"result {i}" if i else "result", value) for i, value in enumerate(defined))
     return Outputs((*arguments, *results))
 
 

@@ -301,6 +301,9 @@ def _read_result(into: Decoded, payload: bytes) -> None:
     shape = struct.unpack_from(f"<{rank}q", payload, 5)
     dtype = _DTYPES[code]
     storage = np.frombuffer(payload[5 + 8 * rank :], dtype.storage).copy()
+    if not rank and not storage.size:  # a tensor that is not defined
+        into.results.append(TensorValue.none(dtype))
+        return
     whole = TensorValue(dtype, shape, storage)
     if min(shape, default=0) < 0 or storage.nbytes != into.held(whole.count * dtype.bytes):
         raise ValueError("a tensor is not of its shape")

@@ -236,7 +236,7 @@ def _param(reading: Reading, words: Sequence[Token]) -> Param:
     ctype = read_type(reading, kind)
     if extents:
         suffix = "".join(reading.written(e) for e in extents)
-        ctype = CType(ctype.text + suffix, ctype.base, ctype.pointers + len(extents), ctype.const, ctype.reference)
+        ctype = CType(ctype.text + suffix, ctype.base, ctype.pointers + 1, ctype.const, ctype.reference)
     return Param(name, ctype, reading.written(default), reading.span_of(words))
 
 

@@ -26,6 +26,7 @@ EXTENTS, EXTENT_TYPE = "dim3", "unsigned int"  # of a grid or a block
 _MOST_FIELDS = 64
 _WIDEST_BYTES = 16  # that the addresses of a vector are multiples of
 _NOTHING: Mapping[str, str] = {}
+_UNKNOWN = CType("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +61,32 @@ class Records:
     """The structs of a program: `types` are those it declares, `enumerations` the values of its enumerations.
 
     `is_filled` tells whether host code sets fields of a class that it is handed by reference, `followed` which
-    parameters of a function are pointers to structs that it only follows.
+    parameters of a function are pointers to structs that it only follows, `is_unread` whether no code that a function
+    may call names a field, `p.size.rows`.
     """
 
     types: DeclaredTypes
     enumerations: Mapping[str, tuple[int, ...]]
     is_filled: Callable[[str], bool] = lambda _: True
     followed: Callable[[Function], Collection[str]] = lambda _: ()
+    is_unread: Callable[[Function, str], bool] = lambda _function, _name: False
 
     def fields(self, function: Function, param: Param, arguments: tuple[str, ...] = ()) -> tuple[Param, ...]:
         """Returns the fields of a struct of numbers and pointers that `function` takes, by value, or by a reference
         or a pointer through which nothing is set.
 
-        A small array gives its elements, and fields of a base are included. None for any other parameter, and for a
-        struct that not everybody can make and fill: one without a constructor that takes nothing, or with members that
-        are not public.
+        A small array gives its elements, and fields of a base are included; a field of any other type that no code
+        reads is left as it is made. None for any other parameter, and for a struct that not everybody can make and
+        fill: one without a constructor that takes nothing, or with members that are not public.
         """
         type_ = self.types.of(param, function, arguments)
         if type_.pointers:
             return self.behind(function, param) if param.name in self.followed(function) else ()
         if type_.reference and not type_.const and self.is_filled(type_.base):
             return ()
-        return self._taken_apart(param, type_, function, arguments)
+        found = self._taken_apart(param, type_, function, arguments)
+        read = tuple(f for f in found if self._is_plain(f.type) or not self._is_left(function, f))
+        return read if all(self._is_plain(field.type) for field in read) else ()
 
     def behind(self, function: Function, param: Param) -> tuple[Param, ...]:
         """Returns the fields of the struct of the program that a parameter of a host function points to; none of any
@@ -90,14 +95,15 @@ class Records:
         type_ = self.types.of(param, function)
         if function.space != "host" or type_.pointers != 1 or not self.types.defines(type_, function.scope):
             return ()
-        return self._taken_apart(param, replace(type_, pointers=0), function)
+        found = self._taken_apart(param, replace(type_, pointers=0), function)
+        return found if all(self._is_plain(field.type) for field in found) else ()
 
     def _taken_apart(
         self, param: Param, type_: CType, function: Function, arguments: tuple[str, ...] = ()
     ) -> tuple[Param, ...]:
         given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
         found = tuple(self._fields(param, type_, function.scope, given))
-        return found if all(self._is_plain(field.type) for field in found) and len(found) <= _MOST_FIELDS else ()
+        return found if len(found) <= _MOST_FIELDS else ()
 
     def elements(self, function: Function, param: Param) -> tuple[DType, int] | None:
         """Returns the element type and count of the struct or vector that `param` points to, if all have one type.
@@ -196,7 +202,12 @@ class Records:
         for index in product(*map(range, extents)) if is_known else ((),):
             one = replace(named, name=named.name + "".join(f"[{i}]" for i in index))
             inner = tuple(self._fields(one, one.type)) if is_known and not one.type.pointers else ()
-            yield from inner or (one if is_known else replace(one, type=CType("", "")),)
+            unknown = replace(one, type=replace(_UNKNOWN, reference=field.type.reference))
+            yield from inner or (one if is_known else unknown,)
+
+    def _is_left(self, function: Function, field: Param) -> bool:
+        """Returns whether a field may stay as it is made: making it takes no argument, and nobody reads it."""
+        return not (field.type.const or field.type.reference) and self.is_unread(function, field.name)
 
     def _is_plain(self, type_: CType) -> bool:
         """Returns whether a field is a number that can be set, a pointer, or the handle of a stream."""

@@ -18,7 +18,7 @@ from porter.contract.analysis.equalities import Equalities
 from porter.contract.analysis.following import Following, dereferenced
 from porter.contract.analysis.indexing import Indices
 from porter.contract.analysis.pointers import COPIES, aliases, holds_integers, is_buffer, is_integer, root_of, viewed
-from porter.contract.analysis.records import Records, owner, symbol
+from porter.contract.analysis.records import COMPONENTS, Records, owner, symbol
 from porter.contract.analysis.requirements import requirements
 from porter.contract.analysis.setting import sets, wholes
 from porter.contract.analysis.unfolding import Unfolded, unfolded
@@ -181,7 +181,7 @@ class Usage:
     @cached_property
     def records(self) -> Records:
         """The structs that its functions are handed."""
-        return Records(self.types, self.enumerations, self._is_filled, self.followed)
+        return Records(self.types, self.enumerations, self._is_filled, self.followed, self.is_unread)
 
     def _is_filled(self, base: str) -> bool:
         """Returns whether a host function sets fields of the class `base` through a reference that it is handed."""
@@ -307,11 +307,19 @@ class Usage:
             self._called_hosts[function] = tuple(found.values())
         return self._called_hosts[function]
 
-    def named_within(self, function: Function) -> frozenset[str]:
-        """Returns every identifier in the functions that `function` may call, in all device code, and in macros."""
-        return self.once(("named within", function, 0), lambda: self._named_within(function))
+    def is_unread(self, function: Function, name: str) -> bool:
+        """Returns whether `name` is a field, `p.size.rows`, of which no function that `function` may call has the name.
+
+        Device code counts as called. Components of vectors may be read by functions that are not at hand.
+        """
+        path = [part for part in re.sub(r"\[\d+\]", "", name).split(".")[1:] if part not in COMPONENTS]
+        return bool(path) and not self._named_within(function).issuperset(path)
 
     def _named_within(self, function: Function) -> frozenset[str]:
+        """Returns every identifier in the functions that `function` may call, in all device code, and in macros."""
+        return self.once(("named within", function, 0), lambda: self._all_named_within(function))
+
+    def _all_named_within(self, function: Function) -> frozenset[str]:
         programs = (self.program, *(header.program for header in self._read_headers))
         device = (f for program in programs for f in (*program.kernels, *program.device_functions))
         macros = (re.findall(r"[A-Za-z_]\w*", macro.body) for program in programs for macro in program.macros)

@@ -44,7 +44,6 @@ from porter.contract.infer.program_arguments import program_arguments
 from porter.contract.infer.scalars import FunctionObject, Size, Unsupported, is_guess, scalar
 from porter.contract.infer.size_lists import size_lists
 from porter.contract.infer.tensors import Extents, tensor_facts
-from porter.contract.infer.unread import is_unread
 from porter.contract.infer.whole_blocks import grid_extents, whole_blocks
 from porter.contract.model.asked import check_sizes, sizes_in
 from porter.contract.model.contract import (
@@ -292,7 +291,7 @@ class _Drafter:
         if sized is not None:
             return sized
         type_ = self.usage.types.of(param, self.function, self.template)
-        if (type_.pointers or is_integer(type_.base)) and is_unread(self.usage, self.function, named.name):
+        if (type_.pointers or is_integer(type_.base)) and self.usage.is_unread(self.function, named.name):
             return _of_no_meaning(named, type_)
         if type_.pointers and self._is_of_streams(named, type_):
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)

@@ -96,8 +96,7 @@ def test_a_kernel_alone_covers_the_size_that_a_field_holds():
         "struct P { P(int a, float b = 1) : by(b) {} float by; };",
         "struct Base { Base(int a) : m(a) {} int m; }; struct P : Base { P() : Base(1) {} float by; };",
         "struct Base { float by; }; struct P : Base { float by; };",
-        "struct P { float by; int sizes[100]; };",
-        "struct P { float by; int sizes[MANY]; };",
+        "struct P { float by; float& other; };",
         "union P { float by; int bits; };",
         "struct P { float by; private: int hidden; };",
         "struct P { float by; const int fixed; };",
@@ -107,6 +106,15 @@ def test_a_kernel_alone_covers_the_size_that_a_field_holds():
 def test_a_struct_that_not_everybody_can_make_stays_a_question(struct):
     contract = drafted(f"{struct} void f(float* y, const float* x, P p, int n) {{ k<<<n, 32>>>(y, x, p.by, n); }}")
     assert scalar_question("p", "P") in contract.questions
+
+
+@pytest.mark.parametrize("field", ["int sizes[100]", "int sizes[MANY]", "std::string name"])
+def test_a_field_that_no_code_reads_may_be_anything_that_is_made_without_arguments(field):
+    text = "struct P {{ float by; {}; }}; void f(float* y, const float* x, P p, int n) {{ k<<<n, 32>>>(y, x, {}, n); }}"
+    contract = drafted(text.format(field, "p.by"))
+    assert [a.name for a in contract.arguments] == ["y", "x", "p.by", "n"]
+    read = drafted(text.format(field, f"p.by + sizeof(p.{field.split()[1].split('[')[0]})"))
+    assert scalar_question("p", "P") in read.questions
 
 
 def test_arguments_are_grouped_by_the_parameters_they_belong_to():

@@ -23,7 +23,8 @@ def test_a_kernel_with_everything_in_its_head():
         "namespace a { namespace {\n"
         "template <typename T, int N = 4, class F = Op<T, 2>>\n"
         "static __global__ void __launch_bounds__(256, 2) k(const T* __restrict__ x, float* const y, unsigned n,\n"
-        "    const Params p, F f = F(1, 2), int (*op)(int, int) = nullptr, float a[3], T&& r) {}\n}}"
+        "    const Params p, F f = F(1, 2), int (*op)(int, int) = nullptr, float a[3], T&& r,\n"
+        "    int rows[][N], float* lists[4]) {}\n}}"
     )
     assert (k.qualified, k.space, k.launch_bounds) == ("a::k", "global", ("256", "2"))
     assert [(t.kind, t.name, t.default) for t in k.template] == [
@@ -32,6 +33,7 @@ def test_a_kernel_with_everything_in_its_head():
     assert [(p.name, p.type.base, p.type.pointers, p.type.const) for p in k.params] == [
         ("x", "T", 1, True), ("y", "float", 1, False), ("n", "unsigned", 0, False), ("p", "Params", 0, True),
         ("f", "F", 0, False), ("op", "int (* )(int, int)", 0, False), ("a", "float", 1, False), ("r", "T", 0, False),
+        ("rows", "int", 1, False), ("lists", "float", 2, False),
     ]  # fmt: skip
     assert [p.default for p in k.params[4:6]] == ["F(1, 2)", "nullptr"]
     assert k.params[7].type.reference

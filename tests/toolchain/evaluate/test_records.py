@@ -199,3 +199,66 @@ def test_a_port_that_errs_in_one_field_is_wrong(tmp_path, options, old, new):
     candidate.write_text("#include <mc_runtime.h>\n" + ARRAY.replace(old, new))
     (entry,) = verify(candidate, path, options, silent).entries
     assert isinstance(entry.outcome, Wrong), entry.outcome
+
+
+ROWS = """
+#define WIDTH 32
+__device__ int around(int cells[WIDTH][WIDTH], int x, int y) {
+    int sum = 0;
+    for (int i = -1; i < 2; ++i)
+        if (x + i >= 0 && x + i < WIDTH) sum += cells[x + i][y];
+    return sum;
+}
+__global__ void step(int cells[][WIDTH], int next[][WIDTH]) {
+    int x = threadIdx.x, y = threadIdx.y;
+    next[x][y] = around(cells, x, y);
+    __syncthreads();
+    cells[x][y] = next[x][y];
+}
+void run(int cells[][WIDTH], int next[][WIDTH]) { step<<<1, dim3(WIDTH, WIDTH)>>>(cells, next); }
+"""
+
+
+@pytest.mark.parametrize("target", ["maca", "triton"])
+def test_a_pointer_to_rows_of_a_known_length_is_one_array(tmp_path, options, target):
+    (tmp_path / "op.cu").write_text(ROWS)
+    (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target), silent)
+    (entry,) = migration.entries
+    assert isinstance(entry.outcome, Verified), entry.outcome
+    assert [tensor.shape for tensor in entry.contract.tensors] == [("1024",), ("1024",)]
+
+
+def test_fields_that_no_code_reads_may_be_of_any_type(tmp_path, options):
+    (tmp_path / "op.cu").write_text("""
+#include <string>
+struct Config { std::string name; std::string paths[2]; int width; float scale; };
+__global__ void scaled(const Config config, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < config.width) y[i] = config.scale * x[i];
+}
+void run(const Config config, const float* x, float* y) { scaled<<<(config.width + 63) / 64, 64>>>(config, x, y); }
+""")
+    (migration,) = migrate(tmp_path / "op.cu", options, silent)
+    (entry,) = migration.entries
+    assert isinstance(entry.outcome, Verified), entry.outcome
+    assert [argument.name for argument in entry.contract.arguments] == ["config.width", "config.scale", "x", "y"]
+
+
+@pytest.mark.parametrize("target", ["maca", "triton"])
+def test_a_tensor_that_is_not_defined_is_no_result_but_keeps_its_place(tmp_path, options, target):
+    (tmp_path / "op.cu").write_text("""
+#include <torch/extension.h>
+__global__ void doubled(const float* w, float* g, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) g[i] = w[i] * 2.f;
+}
+std::vector<torch::Tensor> backward(torch::Tensor w) {
+    auto g = torch::zeros_like(w);
+    doubled<<<(w.numel() + 255) / 256, 256>>>(w.data_ptr<float>(), g.data_ptr<float>(), w.numel());
+    return {torch::Tensor(), g};
+}
+""")
+    (migration,) = migrate(tmp_path / "op.cu", replace(options, target=target), silent)
+    (entry,) = migration.entries
+    assert isinstance(entry.outcome, Verified), entry.outcome
+    assert target != "triton" or "return [None, g]" in migration.files[0].text

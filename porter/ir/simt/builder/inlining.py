@@ -168,8 +168,8 @@ def _parameter(b: Builder, parameter: Parameter, argument: Argument, line: int) 
         held = argument.value if isinstance(argument, Held) else None
         if isinstance(held, Closure | FunctionName | OneOf):
             return argument
-        if kind.name == "[]" and not kind.reference and isinstance(argument, Memory | Held):
-            return argument
+        if kind.name == "[]" and not kind.reference:  # an array is handed by its address
+            return argument if isinstance(argument, Memory | Held) else Held(access.load(b, argument))
         is_reference = resolve.is_reference(b, kind)
         same = is_reference and (kind.name == "auto" or access.place_type(argument) == _plain(b, kind, line))
         if same or (is_reference and isinstance(access.place_type(argument), ArrayOf)):
