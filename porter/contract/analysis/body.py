@@ -28,6 +28,7 @@ from porter.source.lexer import Token, TokenKind, match_bracket, significant, sp
 
 COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 _STATEMENTS = frozenset(("if", "while", "for", "switch"))  # with parentheses behind them, and no functions
+_LEAVING = frozenset(("return", "continue", "break"))
 ASSERTIONS = frozenset(("assert", "CUDA_KERNEL_ASSERT", "CUDA_KERNEL_ASSERT_MSG"))
 _MAX_DEPTH = 12
 _MAX_NODES = 400
@@ -105,6 +106,19 @@ class Body:
             if (node := parsed(words[end + 2 : statement_end(words, end + 2)])) is not None:
                 found.setdefault(word.text, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
+
+    @cached_property
+    def left_at(self) -> tuple[Node, ...]:
+        """The conditions of `if` at which code leaves the function, the loop or the turn: `if (i < 0) continue;`."""
+        words, found = self.words, list[Node]()
+        for i, word in enumerate(words[:-1]):
+            close = match_bracket(words, i + 1) if word.text == "if" and words[i + 1].text == "(" else None
+            if close is None:
+                continue
+            first = next((w.text for w in words[close + 1 : close + 3] if w.text != "{"), "")
+            if first in _LEAVING and (node := parsed(words[i + 2 : close])) is not None:
+                found.append(node)
+        return tuple(found)
 
     @cached_property
     def conditions(self) -> tuple[Node, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -34,18 +34,21 @@ class Indices:
     def use(self) -> Use:
         """Returns whether they select or are offsets, for which buffers, and with which limits."""
         targets = {t for t in self._indexed() if t != self.name}
-        below = [limit for operator in ("<", ">=") for limit in self._limits(operator)]
+        below = [
+            *self._limits("<", (*self.body.conditions, *self.body.asserted)),
+            *self._limits(">=", self.body.left_at),
+        ]
         offsets = self.integers and bool(targets) and self._has_neighbours()
         kept = [array for array in self.shared if self._selects_from(array)]
         bounds = (*below, *(extent for array in kept if (extent := self.shared[array])))
         return Use(selects=bool(targets or kept), indexes=frozenset(targets), bounds=bounds, offsets=offsets)
 
-    def _limits(self, operator: str) -> Iterator[str]:
+    def _limits(self, operator: str, conditions: Iterable[Node]) -> Iterator[str]:
         """Yields what values are compared with: code goes on where they are less, or leaves where they are not.
 
         Numbers are no limits: code asks for padding, -1, by them.
         """
-        for node in (*self.body.conditions, *self.body.asserted):
+        for node in conditions:
             for c in comparisons(node):
                 tainted = free_names(c.left) & self.tainted and not free_names(c.right) & self.tainted
                 if c.operator == operator and tainted and not isinstance(c.right, Number):

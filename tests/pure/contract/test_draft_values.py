@@ -281,9 +281,17 @@ def test_what_is_made_an_index_or_counts_all_bytes_may_be_any_number(count, type
     assert letters.values is Values.NORMAL
 
 
-@pytest.mark.parametrize("asked", ["at < 0 || at >= rows", "at > 7 && at < rows", "at >= half || at < rows"])
-def test_what_code_leaves_when_an_index_reaches_it_is_its_bound(asked):
-    left = "return;" if ">= rows" in asked else "out[i] = 0;"
+@pytest.mark.parametrize(
+    ("asked", "left", "bound"),
+    [
+        ("at < 0 || at >= rows", "return;", "rows"),
+        ("at < 0 || at >= rows", "{ return; }", "rows"),
+        ("at > 7 && at < rows", "out[i] = 0;", "rows"),
+        ("at >= half || at < rows", "return;", "rows"),
+        ("at >= rows", "out[i] = 0;", "1"),
+    ],
+)
+def test_what_code_leaves_when_an_index_reaches_it_is_its_bound(asked, left, bound):
     (contract,) = drafted(f"""
 __global__ void pick(const float* x, const int* box, float* out, int n, int rows, int half) {{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -296,4 +304,4 @@ void run(const float* x, const int* box, float* out, int n, int rows, int half) 
     pick<<<(n + 63) / 64, 64>>>(x, box, out, n, rows, half);
 }}""")
     (box,) = (tensor for tensor in contract.tensors if tensor.name == "box")
-    assert (box.values, box.bound) == (Values.INDEX, "rows")
+    assert (box.values, box.bound) == (Values.INDEX, bound)
