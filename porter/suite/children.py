@@ -8,11 +8,12 @@ import select
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL
+from threading import Event
 from typing import IO, TypeVar
 
 from porter.errors import FELL_SHORT, MachineError
@@ -30,12 +31,18 @@ _AT_ONCE = 1 << 16
 
 @dataclass
 class Children:
-    """`jobs` processes at once, each within `limit_s` of wall time."""
+    """`jobs` processes at once, each within `limit_s` of wall time.
+
+    The first `together` begin at once, each of the other first `jobs` begins `apart_s` after the one before: where they
+    meet at a device, those in front have been there before the others come.
+    """
 
     jobs: int
     limit_s: float
+    together: int = 1
+    apart_s: float = 0.0
     running: set[Forked] = field(default_factory=set)
-    stopped: bool = False
+    stopped: Event = field(default_factory=Event)
 
     def each(self, work: Sequence[Work], do: Callable[[Work], Done]) -> Iterator[Done]:
         """Yields what `do`, which asks, gives for each, as it comes. Whoever stops listening ends all that is under
@@ -43,17 +50,24 @@ class Children:
         """
         pool = ThreadPoolExecutor(self.jobs)
         try:
-            for future in as_completed([pool.submit(do, one) for one in work]):
+            for future in as_completed([pool.submit(self._done, number, one, do) for number, one in enumerate(work)]):
                 yield future.result()
         finally:
-            self.stopped = True
+            self.stopped.set()
             for process in list(self.running):
                 _kill(process)
             pool.shutdown(cancel_futures=True)
 
+    def _done(self, number: int, one: Work, do: Callable[[Work], Done]) -> Done:
+        """Does the work with that `number` when it is to begin. Raises `CancelledError` where all was stopped."""
+        late = number - self.together + 1
+        if late > 0 and number < self.jobs and self.stopped.wait(late * self.apart_s):
+            raise CancelledError
+        return do(one)
+
     def ask(self, *arguments: str) -> dict[str, Json]:
         """The document that `python -m ARGUMENTS` prints; one that names the error where it prints none."""
-        if self.stopped:
+        if self.stopped.is_set():
             return _failed(ERROR, "the run was stopped")
         with tempfile.TemporaryFile() as log:
             process = fork_server(_COMMANDS, {}).fork(arguments, Path.cwd(), log, os.environ)
