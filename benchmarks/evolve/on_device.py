@@ -54,18 +54,18 @@ def spending(name: str, method: Callable[..., object]) -> Callable[..., object]:
 
 
 def watched() -> None:
-    """From here on every wait for the device, every stay alone there, and every question to a worker is timed."""
-    alone, shared, ask = DeviceLock.alone, DeviceLock.shared, Session._ask
+    """From here on every wait for the device, every turn there, and every question to a worker is timed."""
+    turn, shared, ask = DeviceLock.turn, DeviceLock.shared, Session._ask
 
-    def holding(name: str, take: Callable[..., contextlib.AbstractContextManager[None]]) -> object:
+    def holding(name: str, take: Callable[..., contextlib.AbstractContextManager[object]]) -> object:
         @contextmanager
-        def held(self: DeviceLock, *given: object) -> Iterator[None]:
+        def held(self: DeviceLock, *given: object) -> Iterator[object]:
             begin = time.monotonic()
-            with take(self, *given):
+            with take(self, *given) as taken:
                 SPENT[f"wait {name}"] += time.monotonic() - begin
                 COUNTS[f"wait {name}"] += 1
                 with timed(name):
-                    yield
+                    yield taken
 
         return held
 
@@ -75,7 +75,7 @@ def watched() -> None:
 
     for name, kind, method in (("judge", LocalEvaluator, "evaluate"), ("plan", TimedScorer, "_planned")):
         setattr(kind, method, spending(name, getattr(kind, method)))
-    DeviceLock.alone = holding("alone", alone)  # type: ignore[method-assign, assignment]
+    DeviceLock.turn = holding("turn", turn)  # type: ignore[method-assign, assignment]
     DeviceLock.shared = holding("shared", shared)  # type: ignore[method-assign, assignment]
     Session._ask = asking  # type: ignore[method-assign, assignment]
 

@@ -15,7 +15,7 @@ class Stage(StrEnum):
     PROVE = "prove"  # the port is written, built and executed on the CPU
     BUILD = "build"  # what runs on the device is compiled
     WAIT = "wait"  # others have the device
-    CHECK = "check"  # answers on the device, beside others who do the same
+    CHECK = "check"  # answers on the device and graphs made there, beside others who do the same
     TIME = "time"  # alone with the device
     SEARCH = "search"  # for a better port, whatever of the above it takes
 

@@ -67,6 +67,7 @@ class Replayed:
 class Arm:
     """A captured entry: `uncaptured` says why the call cannot be captured, `nodes` are those of one call.
 
+    What makes one may do so beside others who use the device; before its first sample it has to be alone there.
     The launches `before` a sample, untimed, fill the cache with what stays there: else calls in a sample of five rounds
     over all sets take longer than in one of six. 0 where there are more bytes than the cache holds.
     """
@@ -84,7 +85,7 @@ class Arm:
         self.nodes: tuple[Node, ...] = ()
         self.uncaptured = self._captured(first)
         self._sets = [first]
-        self._chains: list[int] = []
+        self._chains: list[int] = []  # made for the first sample: how many rounds they take is clocked
         self._turn = self.before = 0
         self.launches = self._chains_a_sample = 0
         self._eager_launches = 0
@@ -92,9 +93,7 @@ class Arm:
             self._fill_the_cache(job, host)
         # What a call on other buffers finds ready, Python's and the driver's, is no work that a call leaves out.
         self._spare: _Set | None = None
-        if not self.uncaptured:
-            self._chain()
-        elif 2 * first.bytes <= _MOST_SET_BYTES:
+        if self.uncaptured and 2 * first.bytes <= _MOST_SET_BYTES:
             self._spare = _Set(device, job, host, self._slabs.next(), like=first.arguments)
 
     def _captured(self, one: _Set) -> str:
@@ -128,6 +127,11 @@ class Arm:
                 return
             self._sets.append(another)
 
+    def _clocked(self) -> None:
+        """Chains the graphs, if that was not done: how many rounds a sample has is clocked."""
+        if not (self.uncaptured or self._chains):
+            self._chain()
+
     def _chain(self) -> None:
         """Chains as many rounds over all sets as a sample takes."""
         graphs = [one.graph.raw_cuda_graph() for one in self._sets]
@@ -149,6 +153,7 @@ class Arm:
 
     def next_chains(self) -> list[int]:
         """Returns the graphs to launch for a sample, one after the other."""
+        self._clocked()
         begin = self._turn
         self._turn += self._chains_a_sample
         return [self._chains[turn % len(self._chains)] for turn in range(begin, self._turn)]
@@ -185,6 +190,7 @@ class Arm:
         All sets get the contents, results are poisoned, and the timed graph (or the call, if it was not captured) runs
         once in each, in that set first.
         """
+        self._clocked()
         for one in self._sets:
             one.arguments.write(job.arguments)
             for result in one.results:

@@ -6,7 +6,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def require_device() -> None:
 class Place:
     """A device; programs run on it only while its `lock` is held. `environment` has the variables its driver reads.
 
-    Where there is `one` session, everything runs in it.
+    Where there is `one` session, everything runs in it. `sessions` are those that were made and not closed.
     """
 
     cache: Path
@@ -50,6 +50,7 @@ class Place:
     lock: DeviceLock
     secret: bytes
     one: Session | None = None
+    sessions: list[Session] = field(default_factory=list)
 
     @contextmanager
     def session(self, content: str = "", kernels: Path | None = None) -> Iterator[Session]:
@@ -60,9 +61,11 @@ class Place:
         work = Path(tempfile.mkdtemp(dir=self.folder))
         settings = Settings(self.cache, self.limits, self.environment, self.secret)
         session = Session(work, settings, content, kernels)
+        self.sessions.append(session)
         try:
             yield session
         finally:
+            self.sessions.remove(session)
             session.close()
 
     @contextmanager

@@ -89,7 +89,6 @@ class Prepared:
     arm: int
     uncaptured: str
     sets: int
-    launches: int
     own: tuple[str, ...]
     others: tuple[str, ...]
     beside: str
@@ -140,7 +139,7 @@ class Session:
         self._starting: Future[Child] | None = None
         self._facts: DeviceFacts | None = None
         self._copy_bytes_per_s = 0.0
-        self._turn = Lock()
+        self._turn, self._opening = Lock(), Lock()
         self._arms = 0
 
     def start(self) -> None:
@@ -188,7 +187,6 @@ class Session:
             arm=self._arms - 1,
             uncaptured=str(told["uncaptured"]),
             sets=int(told["sets"]),
-            launches=int(told["launches"]),
             own=tuple(map(str, told["own"])),
             others=tuple(map(str, told["others"])),
             beside=str(told["beside"]),
@@ -264,13 +262,14 @@ class Session:
         return told
 
     def _ready(self) -> Child:
-        if self._child is None:
-            self.start()
-            assert self._starting is not None
-            child = self._starting.result()
-            self._open(child)
-            self._child, self._starting = child, None
-        return self._child
+        with self._opening:  # which may have been begun by another thread
+            if self._child is None:
+                self.start()
+                assert self._starting is not None
+                child = self._starting.result()
+                self._open(child)
+                self._child, self._starting = child, None
+            return self._child
 
     def _started(self) -> Child:
         for folder in self._folders:

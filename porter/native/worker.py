@@ -197,7 +197,6 @@ class _Server:
         return json.dumps({
             "uncaptured": arm.uncaptured,
             "sets": arm.sets,
-            "launches": arm.launches,
             "own": [node.name for node in kernels if node.function in self._functions],
             "others": [node.name for node in kernels if node.function not in self._functions],
             "grids": [[node.name, *node.grid, *node.block, node.shared_bytes] for node in kernels],
@@ -227,8 +226,8 @@ class _Server:
 
     def _keep(self, asked: Keep) -> bytes:
         arm = self._arms[asked.arm]
+        chains = arm.next_chains()
         count = max(1, asked.launches // max(1, arm.launches))
-        chains: list[int] = []
         while len(chains) < count:
             chains += arm.next_chains()
         times = self._device.sample(chains, apart=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,23 @@ from numpy.typing import NDArray
 from porter.contract.model.contract import Contract, Workload
 from porter.contract.model.dtype import DType, decode
 from porter.evaluate.judge.checking import compared
-from porter.execution.job import Construction, Run, TensorValue
+from porter.execution.job import Construction, Job, Run, TensorValue
 from porter.native.timed import Timed
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, outputs
 from porter.oracle.reference import Expected
 
-# What is expected of a workload, or why nothing is known of it.
-Answers = Callable[[Workload], Expected | str]
+
+class Answers(Protocol):
+    """Whoever knows what is right."""
+
+    def given(self, workload: Workload) -> Job:
+        """Returns the call that it answers."""
+
+    def __call__(self, workload: Workload) -> Expected | str:
+        """Returns what is expected of a workload, or why nothing is known of it."""
+
+
 # What sums in another order lose, in ulps of the largest element: fewer where a type has few digits to lose.
 _LEAST_ULPS, _NARROW_ULPS, _NARROW = 64.0, 8.0, 2.0**-11
 
@@ -36,6 +45,10 @@ class NativeAnswers:
     contract: Contract
     original: Timed
     construction: Callable[[Mapping[str, int]], Construction | None] = _none
+
+    def given(self, workload: Workload) -> Job:
+        """Returns the call that the original gets."""
+        return replace(job(self.contract, workload), construction=self.construction(workload.sizes))
 
     def __call__(self, workload: Workload) -> Expected | str:
         """Returns the original's answer, or the reason why it does not run."""

@@ -15,6 +15,7 @@ from porter.evaluate.model.migration import EntryOutcome, MigrateOptions, Progre
 from porter.evaluate.model.outcome import Equal, Fidelity
 from porter.evaluate.model.speed import NotMeasured, Speed
 from porter.evaluate.timing.baselines import Baselines, Meet
+from porter.evaluate.timing.taking import taking_device
 from porter.evaluate.timing.timing import Stopwatch
 from porter.measure.stages import Stage
 from porter.native.place import Place
@@ -81,7 +82,8 @@ class _Timing:
         ):
             oracle.start()
             ported = native if self.options.seed is None else Called(native, self.options.entry)
-            with self.options.stages.of(Stage.BUILD):
+            stages = self.options.stages
+            with taking_device(self.place, stages), stages.of(Stage.BUILD):
                 baselines, candidates = subject.meet(contracts, self.place, oracle), ported.candidates(contracts)
             ready = zip(entries, candidates, baselines, strict=True)
             return [tuple(self._entry(entry, found, met, native.fidelity)) for entry, found, met in ready]

@@ -1,7 +1,8 @@
 """Times a candidate on a device: proves it there, samples it in turn with its baselines, proves the timed runs.
 
 Everything that counts against a candidate is decided here, in the parent: its process gets inputs and gives bytes. The
-times it gives are checked against the clock here, too.
+times it gives are checked against the clock here, too. A measurement is alone with the device only while something is
+clocked: arms are made ready before, and most answers are asked for after, while others use the device.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
@@ -22,6 +23,7 @@ from porter.evaluate.model.speed import Baseline, Measured, NotMeasured, Speed
 from porter.evaluate.timing.anew import sets_to_look_at, works_less
 from porter.evaluate.timing.answers import Answers, differs, fault_of
 from porter.evaluate.timing.empty_job import job_of
+from porter.evaluate.timing.taking import take_device
 from porter.execution.job import DISHONEST, FaultKind, Job, Run
 from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Interleaved, Stopped, StopRule, interleaved
@@ -34,6 +36,8 @@ from porter.native.versions import commit
 from porter.oracle.reference import Expected
 
 _COPIES = 4  # of its arguments: a call's results, and what a reference keeps that is no kernel of one piece
+# Of the memory, beside what processes keep that only wait: 24 of 143 GB for 40 of them (H200).
+_LEFT = 0.85
 # The worker's own times against the clock here: launches are queued, so the device is seldom idle between them.
 _KEPT_US, _LEAST_SHARE, _MOST_SHARE = 40_000.0, 0.5, 1.02
 # Bytes written over those that a copy moves: nothing is written faster than half of them.
@@ -57,6 +61,35 @@ class Ready:
     made_bytes: int
     fresh: Expected
     anew: Job
+
+
+@dataclass(frozen=True)
+class _Arms:
+    """What is ready to be timed: the candidate `first`, and baselines by their names; `without` says which are not."""
+
+    first: Prepared
+    beside: Mapping[str, Prepared]
+    without: tuple[str, ...]
+
+    @property
+    def uncaptured(self) -> str:
+        """Returns why not all are graphs; empty where they are."""
+        return next((arm.uncaptured for arm in (self.first, *self.beside.values()) if arm.uncaptured), "")
+
+
+@dataclass(frozen=True)
+class _Clocked:
+    """What was clocked alone on the device, and its `states` before and after samples.
+
+    `again` is what the candidate made of new inputs in one set of buffers, which was clocked, too; None for a loser. It
+    is still to be asked in `others`.
+    """
+
+    found: Interleaved
+    copy_bytes_per_s: float
+    states: tuple[DeviceState, DeviceState]
+    again: Run | None
+    others: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -107,8 +140,7 @@ class Stopwatch:
                 self._begin({candidate.session, *(baseline.session for baseline in baselines.values())})
                 self._compile(candidate, workload, baselines)
             ready = known or self._checked(candidate, workload, baselines)
-            with self.stages.holding(self.place.lock.alone(), Stage.TIME), _giving_back(candidate):
-                sampled = self._sampled(candidate, ready, whole=known is None)
+            sampled = self._sampled(candidate, workload, ready, whole=known is None)
             return self._measured(workload, ready, sampled)
         except _Unfit as unfit:
             return NotMeasured(workload, self.fidelity, str(unfit))
@@ -116,14 +148,9 @@ class Stopwatch:
             return NotMeasured(workload, self.fidelity, f"it does not run on the device: {error}")
 
     def _begin(self, sessions: Set[Session]) -> None:
-        """Lets all processes take the device at once: each takes 1.2 s, which were a third of a check (H200)."""
-        waiting = [session for session in sessions if not session.is_ready]
-        with self.stages.of(Stage.BUILD):
-            for session in waiting:
-                session.wait()
-        if waiting:
-            with self.stages.holding(self.place.lock.shared(), Stage.CHECK), ThreadPoolExecutor() as beside:
-                list(beside.map(lambda session: session.begin(), waiting))
+        """Lets processes that have not taken the device do so."""
+        with self.stages.of(Stage.WAIT):
+            take_device(self.place, sessions)
 
     def _compile(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> None:
         """Compiles what baselines compile at their first call, while the device is free for others.
@@ -154,7 +181,7 @@ class Stopwatch:
 
     def _ready(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Ready:
         """Brings candidate and baselines into one process, proven right, with all compiled that they launch."""
-        expected, anew = self._expected(workload), replace(workload, seed=self._draw.getrandbits(32))
+        given, anew = self.answers.given(workload), replace(workload, seed=self._draw.getrandbits(32))
         others = {baseline.session for baseline in baselines.values()} - {candidate.session}
 
         def answered() -> Expected:
@@ -166,10 +193,11 @@ class Stopwatch:
                     session.forget()
 
         candidate.session.forget()
-        given = expected.job(self.contract)
         with ThreadPoolExecutor(1) as beside:
-            later = beside.submit(answered)
-            results = self._proven(candidate, given, expected)
+            right, later = beside.submit(self._expected, workload), beside.submit(answered)
+            run = candidate.run(given)
+            expected = right.result()
+            results = self._proven(candidate, run, expected)
             fresh = later.result()
         here, without = {}, [f"{name}: {why}" for name, why in self.too_slow.items() if name in baselines]
         for name in [name for name in baselines if name not in self.too_slow]:
@@ -182,7 +210,7 @@ class Stopwatch:
                 here[name] = moved
         candidate.session.forget()
         made_bytes = outputs_bytes(self.contract, workload) + results
-        return Ready(given, here, tuple(without), made_bytes, fresh, fresh.job(self.contract))
+        return Ready(given, here, tuple(without), made_bytes, fresh, self.answers.given(anew))
 
     def _expected(self, workload: Workload) -> Expected:
         expected = self.answers(workload)
@@ -190,9 +218,8 @@ class Stopwatch:
             raise _Unfit(expected)
         return expected
 
-    def _proven(self, candidate: Timed, given: Job, expected: Expected) -> int:
+    def _proven(self, candidate: Timed, run: Run, expected: Expected) -> int:
         """Returns the bytes that a right answer returns."""
-        run = candidate.run(given)
         if not run.finished:
             raise _Unfit(f"it does not run on the device: {fault_of(run)}")
         if candidate.is_planned and not run.launches:
@@ -203,33 +230,65 @@ class Stopwatch:
             raise _Unfit(f"its answer on the device differs: {wrong}")
         return sum(result.count * result.dtype.bytes for result in run.results)
 
-    def _sampled(self, candidate: Timed, ready: Ready, *, whole: bool) -> _Sampled:
-        """Returns what needs the device to itself: samples of all arms, and some or all answers to new inputs."""
-        arms, without = [candidate.prepare(ready.given)], []
-        self._check_work(candidate, arms[0])
-        beside: dict[str, Prepared] = {}
+    def _sampled(self, candidate: Timed, workload: Workload, ready: Ready, *, whole: bool) -> _Sampled:
+        """Returns samples of all arms, and some or all answers to new inputs."""
+        with ExitStack() as held:
+            with self.stages.of(Stage.WAIT):
+                turn = held.enter_context(self.place.lock.turn(self._seats(workload, ready)))
+            held.enter_context(_giving_back(candidate))
+            with self.stages.of(Stage.CHECK):
+                arms = self._arms(candidate, ready)
+            with self.stages.of(Stage.WAIT):
+                turn.alone()
+            with self.stages.of(Stage.TIME):
+                clocked = self._clocked(candidate, arms, ready)
+            turn.share()
+            with self.stages.of(Stage.CHECK):
+                again = self._again(candidate, arms, clocked, ready, whole=whole)
+                environment = self._environment(candidate, *clocked.states)
+        return _Sampled(
+            clocked.found, tuple(arms.beside), arms.without, arms.uncaptured, clocked.copy_bytes_per_s, environment,
+            again,
+        )  # fmt: skip
+
+    def _seats(self, workload: Workload, ready: Ready) -> int:
+        """Returns the seats of all arms, each of which keeps its results; one is a reference with memory of its own."""
+        given_bytes = footprint(self.contract, workload)
+        call_bytes = given_bytes + ready.made_bytes - outputs_bytes(self.contract, workload)
+        needed_bytes = len(ready.baselines) * call_bytes + _COPIES * given_bytes
+        return seats_for(needed_bytes, int(_LEFT * self.place.device.memory_bytes))
+
+    def _arms(self, candidate: Timed, ready: Ready) -> _Arms:
+        """Makes all arms ready, which others may do beside it."""
+        first, beside, without = candidate.prepare(ready.given), dict[str, Prepared](), list[str]()
+        self._check_work(candidate, first)
         for name, baseline in ready.baselines.items():
             arm = _prepared(baseline, ready.given)
             if isinstance(arm, str):
                 without.append(f"{name}: {arm}")
-            elif beside and arm.uncaptured and not arms[0].uncaptured:  # else all were timed by calls for its sake
+            elif beside and arm.uncaptured and not first.uncaptured:  # else all were timed by calls for its sake
                 without.append(f"{name}: its call cannot be captured: {arm.uncaptured}")
             else:
                 beside[name] = arm
-        arms += beside.values()
-        uncaptured = next((arm.uncaptured for arm in arms if arm.uncaptured), "")
+        return _Arms(first, beside, tuple(without))
+
+    def _clocked(self, candidate: Timed, arms: _Arms, ready: Ready) -> _Clocked:
+        """Returns all that is clocked, and so needs the device to itself."""
+        captured = not arms.uncaptured
         copy_bytes_per_s = candidate.session.copy_bytes_per_s()
         before = self.place.device.state()
-        found = self._interleaved(candidate, len(arms), captured=not uncaptured)
-        after = self.place.device.state()
-        again: tuple[tuple[Run, ...], ...] = ()
-        if found.stopped is not Stopped.SLOW:  # nothing more has to be known of a loser
-            self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
-            again = self._again([candidate, *(ready.baselines[n] for n in beside if whole)], arms, found, ready)
-        return _Sampled(
-            found, tuple(beside), tuple(without), uncaptured, copy_bytes_per_s,
-            self._environment(candidate, before, after), again,
-        )  # fmt: skip
+        found = self._interleaved(candidate, 1 + len(arms.beside), captured=captured)
+        states = before, self.place.device.state()
+        if found.stopped is Stopped.SLOW:  # nothing more has to be known of a loser
+            return _Clocked(found, copy_bytes_per_s, states, None, ())
+        self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=captured)
+        first, *others = sets_to_look_at(arms.first.sets, ready.made_bytes, self._draw)
+        replayed = candidate.replay(arms.first.arm, ready.anew, first)
+        if replayed.run.finished:
+            us = found.timings[0].median_us
+            if told := works_less(candidate, arms.first, us, replayed, (ready.given, ready.anew)):
+                raise _Unfit(told)
+        return _Clocked(found, copy_bytes_per_s, states, replayed.run, tuple(others))
 
     def _measured(self, workload: Workload, ready: Ready, sampled: _Sampled) -> Measured:
         """Returns what was sampled, once it is known to have been right on the new inputs."""
@@ -263,20 +322,14 @@ class Stopwatch:
         return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
 
     def _again(
-        self, entries: Sequence[Timed], arms: Sequence[Prepared], found: Interleaved, ready: Ready
+        self, candidate: Timed, arms: _Arms, clocked: _Clocked, ready: Ready, *, whole: bool
     ) -> tuple[tuple[Run, ...], ...]:
-        """Gives new inputs to what was timed. Raises where the candidate does less work when it is timed."""
-        given = ready.anew
-        candidate, arm = entries[0], arms[0]
-        first, *others = sets_to_look_at(arm.sets, ready.made_bytes, self._draw)
-        replayed = candidate.replay(arm.arm, given, first)
-        if replayed.run.finished:
-            us = found.timings[0].median_us
-            if told := works_less(candidate, arm, us, replayed, (ready.given, given)):
-                raise _Unfit(told)
-        own = (replayed.run, *(candidate.replay(arm.arm, given, index).run for index in others))
-        pairs = zip(entries[1:], arms[1:], strict=False)  # all, or none
-        return own, *((each.replay(arm.arm, given, self._draw.randrange(arm.sets)).run,) for each, arm in pairs)
+        """Gives new inputs to what was timed, to the baselines only for the `whole`; to nothing for a loser."""
+        if clocked.again is None:
+            return ()
+        own = (clocked.again, *(candidate.replay(arms.first.arm, ready.anew, other).run for other in clocked.others))
+        pairs = [(ready.baselines[name], arm) for name, arm in arms.beside.items() if whole]
+        return own, *((each.replay(arm.arm, ready.anew, self._draw.randrange(arm.sets)).run,) for each, arm in pairs)
 
     def _wrong(self, runs: Sequence[Run], fresh: Expected) -> str:
         told = (differs(self.contract, fresh, run) if run.finished else fault_of(run) for run in runs)

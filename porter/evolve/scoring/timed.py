@@ -27,12 +27,14 @@ from porter.evaluate.problem.standards import opened
 from porter.evaluate.timing.answers import Answers
 from porter.evaluate.timing.baselines import Baselines, Meet, of_cuda
 from porter.evaluate.timing.standard_baselines import of_standard
+from porter.evaluate.timing.taking import taking_device
 from porter.evaluate.timing.timing import Ready, Stopwatch
 from porter.evolve.scored import Measure, Score
 from porter.evolve.scoring.cost import Cost
 from porter.evolve.scoring.diagnosis import diagnosis
 from porter.evolve.scoring.evaluator import MEASURES, Ranked
 from porter.evolve.scoring.subject import StandardKind, Subject
+from porter.execution.job import Job
 from porter.measure.interleave import Ratio, StopRule
 from porter.native.place import Place
 from porter.native.place import place as device_place
@@ -122,9 +124,10 @@ class TimedScorer:
         subject, contracts = self._subject, [entry.contract for entry in self._entries]
         with ExitStack() as kept:
             found = {}
-            for name, port in self._of_different_binaries(ports):
-                native = kept.enter_context(self._backend.on_device(port, subject.original, subject.target, self.place))
-                found[name] = Called(native, subject.options.entry).candidates(contracts)
+            with taking_device(self.place, subject.options.stages):
+                for name, port in self._of_different_binaries(ports):
+                    on_device = self._backend.on_device(port, subject.original, subject.target, self.place)
+                    found[name] = Called(kept.enter_context(on_device), subject.options.entry).candidates(contracts)
             speeds = [
                 self._watch(entry, _RULE).time(entry.baseline, workload, _timed_of(found, number))
                 for number, entry in enumerate(self._entries)
@@ -204,6 +207,9 @@ class _Remembered:
         self._answers = answers
         self._oracle = oracle
         self._found: dict[tuple[str, int], Expected | str] = {}
+
+    def given(self, workload: Workload) -> Job:
+        return self._answers.given(workload)
 
     def __call__(self, workload: Workload) -> Expected | str:
         key = workload.name, workload.seed

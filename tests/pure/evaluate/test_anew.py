@@ -12,8 +12,8 @@ from porter.execution.job import Job, Run
 from porter.native.session import Prepared, Replayed
 
 RUN = Run(True, 0, (), (), (), (), (), (), "", "", 0.0)
-ARM = Prepared(0, "", 32, 192, ("kernel",), (), "")  # its sets are in the cache
-LARGE = replace(ARM, sets=2, launches=10)
+ARM = Prepared(0, "", 32, ("kernel",), (), "")  # its sets are in the cache
+LARGE = replace(ARM, sets=2)
 BY_CALLS = replace(ARM, uncaptured="it synchronises", sets=1)
 
 

@@ -72,7 +72,7 @@ def time_two_workloads(contract, session, slow):
     """Returns the baselines that were given up, of which one has the entry `slow`."""
     too_slow = {}
     timed = {name: Timed(session, LibraryEntry("", name)) for name in ("candidate", "cuda")}
-    device, lock = SimpleNamespace(memory_bytes=1 << 37), SimpleNamespace(shared=unheld, alone=unheld)
+    device, lock = SimpleNamespace(memory_bytes=1 << 37), SimpleNamespace(shared=unheld, turn=unheld)
     place = SimpleNamespace(lock=lock, device=device, one=None)
     baselines = {"cuda": timed["cuda"], "slow": Timed(session, slow)}
     for workload in contract.workloads[:2]:

@@ -187,6 +187,86 @@ def test_who_waits_to_work_begins_beside_the_first_of_them(lock, monkeypatch):
     assert len(told) == 6
 
 
+def _until(is_so) -> bool:
+    """Waits until something is so, and returns whether it ever was."""
+    deadline = time.monotonic() + LONG_S
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(BRIEF_S / 10)
+    return is_so()
+
+
+def test_what_needs_much_memory_begins_before_what_needs_little(lock, monkeypatch):
+    monkeypatch.setattr("porter.measure.lock._JOINS_S", 2.0)
+    monkeypatch.setattr("porter.measure.lock._LARGE_FIRST_S", 1.0)
+    told: list[str] = []
+    ends, until = threading.Event(), threading.Event()
+
+    def work(slots: int) -> None:
+        with lock(LONG_S).shared(slots):
+            told.append(str(slots))
+            until.wait()
+
+    measuring = _begun(lock(LONG_S), "alone", told, ends)
+    assert _until(lambda: told)
+    working = [threading.Thread(target=work, args=(slots,)) for slots in (*5 * [3], 12)]
+    for thread in working:
+        thread.start()
+    time.sleep(2 * BRIEF_S)
+    ends.set()
+    measuring.join()
+    assert _until(lambda: len(told) == 3)  # the first of those who look, and the one with 12 seats
+    time.sleep(4 * BRIEF_S)
+    so_far = list(told)
+    until.set()
+    for thread in working:
+        thread.join()
+    assert "12" in so_far
+
+
+def test_a_measurement_prepares_beside_others_and_waits_for_them_to_be_alone(lock):
+    is_alone, until = threading.Event(), threading.Event()
+    working = _begun(lock(LONG_S), "shared", told := [], until)
+    assert _until(lambda: told)
+
+    def measure() -> None:
+        with lock(LONG_S).turn(2) as turn:
+            told.append("prepares")
+            turn.alone()
+            is_alone.set()
+
+    measuring = threading.Thread(target=measure)
+    measuring.start()
+    assert _until(lambda: "prepares" in told)
+    assert not _sits_down(lock())
+    assert not is_alone.is_set()
+    until.set()
+    working.join()
+    measuring.join()
+    assert is_alone.is_set()
+
+
+def test_the_next_measurement_prepares_while_the_last_one_shares(lock):
+    with ExitStack() as held:
+        first = held.enter_context(lock().turn(2))
+        first.alone()
+        with pytest.raises(MachineError), lock().turn(2):
+            pass
+        first.share()
+        second = held.enter_context(lock().turn(2))
+        with pytest.raises(MachineError):
+            second.alone()
+
+
+def test_a_measurement_with_too_little_room_waits_for_it(lock):
+    with ExitStack() as held:
+        first = held.enter_context(lock().turn(10))
+        first.alone()
+        first.share()
+        with pytest.raises(MachineError), lock().turn(10):
+            pass
+        held.enter_context(lock().shared(6))
+
+
 @alone
 @pytest.mark.usefixtures("holder")
 def test_another_device_is_free(tmp_path):

@@ -118,7 +118,7 @@ class Simulated:
 
     def prepare(self, entry, _job, _host=frozenset()):
         self._arms.append(entry)
-        return Prepared(len(self._arms) - 1, "", 1, 1, ("scale_kernel",), (), "")
+        return Prepared(len(self._arms) - 1, "", 1, ("scale_kernel",), (), "")
 
     def forget(self) -> None:
         self._arms.clear()
@@ -243,8 +243,8 @@ def test_a_search_on_a_device_finds_what_is_fast_there(search, tmp_path):
 def test_a_port_from_a_formula_gets_the_fastest_of_some_schedules(tmp_path, capsys, monkeypatch):
     """All are timed in one hold of the device; the best is proven, and timed once more beside the first."""
     taken = []
-    alone = DeviceLock.alone
-    monkeypatch.setattr(DeviceLock, "alone", lambda self: taken.append(True) or alone(self))
+    turn = DeviceLock.turn
+    monkeypatch.setattr(DeviceLock, "turn", lambda self, slots: taken.append(True) or turn(self, slots))
     (tmp_path / "scale.cu").write_text(SOURCE)
     (tmp_path / "scale.toml").write_text(CONTRACT)
     named = [str(tmp_path / "scale.cu"), "--contract", str(tmp_path / "scale.toml"), "-o", str(tmp_path / "out")]
