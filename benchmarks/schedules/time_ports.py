@@ -1,7 +1,7 @@
 """Time the ports that `ports.py` wrote on a device, beside PyTorch and `torch.compile`, at three sizes in three types.
 
     python benchmarks/schedules/time_ports.py --ports FOLDER --results FILE.jsonl [--jobs N] [--seconds S] [--only WORD]
-        [--memory GIB]
+        [--memory GIB] [--ports-alone] [--dtypes T ...]
 
 It needs PyTorch and Triton alone. FILE gets a line for each operator, part of its bench sizes and type as it is done,
 with all samples in microseconds; what is there is not done again. Processes compile at once, and take turns on the
@@ -9,8 +9,8 @@ device. A sample is a chain of calls on inputs that are larger than the cache to
 least 0.3 ms; samples of all contenders are taken in turn. `torch.compile` is the default, `max_autotune` its mode
 `max-autotune-no-cudagraphs`, `maca` the port in MACA C++ through nvcc, where FOLDER has it. `outside` is the share of a
 result, of a large one a million elements, that differs from PyTorch's in 32 bits by more than 1e-3 of its largest
-element, or by 2e-2 where the type has 16. No verdict, and not
-porter's own clock.
+element, or by 2e-2 where the type has 16. With `--ports-alone` neither PyTorch nor `torch.compile` is timed, only
+compared with. No verdict, and not porter's own clock.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import argparse
 import json
 import multiprocessing
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Condition
 from typing import Any
@@ -44,11 +44,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=520.0)
     parser.add_argument("--only", default="")
     parser.add_argument("--memory", type=int, default=_MEMORY)
+    parser.add_argument("--ports-alone", action="store_true")
+    parser.add_argument("--dtypes", nargs="+", default=_DTYPES, choices=_DTYPES)
     arguments = parser.parse_args()
     lines = arguments.results.read_text().splitlines() if arguments.results.exists() else []
     known = {(row["operator"], row["part"], row["dtype"]) for row in map(json.loads, lines)}
     waiting = [
-        job for job in _jobs(arguments.ports, arguments.only) if (job.operator, job.part, job.dtype) not in known
+        replace(job, ports_alone=arguments.ports_alone)
+        for job in _jobs(arguments.ports, arguments.only, arguments.dtypes)
+        if (job.operator, job.part, job.dtype) not in known
     ]
     print(f"{len(waiting)} to do", flush=True)
     work = _Work(waiting, arguments.results, time.monotonic() + arguments.seconds, arguments.memory << 30)
@@ -57,10 +61,10 @@ def main() -> None:
     print(f"{work.done} done, {len(work.waiting)} left", flush=True)
 
 
-def _jobs(ports: Path, only: str) -> list[Job]:
+def _jobs(ports: Path, only: str, dtypes: Sequence[str]) -> list[Job]:
     found = []
     for part in _PARTS:
-        for dtype in _DTYPES:
+        for dtype in dtypes:
             for folder in sorted(path.parent for path in ports.glob("*/about.json")):
                 if only in folder.name:
                     call = next(

@@ -25,6 +25,7 @@ class Job:
     dtype: str
     sizes: Mapping[str, int]
     arguments: Sequence[Mapping[str, Any]]
+    ports_alone: bool = False
 
     @property
     def operator(self) -> str:
@@ -108,6 +109,8 @@ def _contenders(job: Job) -> Iterator[tuple[str, Callable[[], Callable[..., Any]
             yield name, lambda path=path: loaded(path).forward
     if (maca := job.folder / "maca").exists() and job.dtype == "float32":
         yield "maca", lambda: _through_nvcc(maca).forward
+    if job.ports_alone:
+        return
     reference = _reference(job)
     yield "pytorch", lambda: reference
     yield "torch_compile", lambda: torch.compile(reference, dynamic=False)

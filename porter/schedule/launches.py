@@ -2,12 +2,13 @@
 
 A schedule is chosen at some sizes. Where kernels are compiled at the call, a tile is no wider than its axis, and each
 warp has as many elements as before: a pool in tiles of 256 points took three times as long as `torch.compile` on an
-H100 where its rows had 48.
+H100 where its rows had 48. Where they are compiled before, launches say which other tiles are worth an instance.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import prod
 
 from porter.ir.tile.expressions import Axis
@@ -25,6 +26,7 @@ _MOST_WARPS = 32
 _LEAST_LANES = 32  # of a tile with one axis, which a warp has at least
 _MOST_OF_WARP = 1024  # elements of a row that a warp holds, while there may be more warps
 _PARTS_OF_WARP = 64  # parts of a row that a warp puts together
+_NARROWEST = 16  # points of a row that a tile has at least, where it has several rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class Launches:
 
     def tiled_loops(self, nest: Nest, schedule: Schedule) -> int:
         """Returns along how many of its last loops a nest without columns is cut into tiles."""
-        return min(len(nest.rows), 2 if schedule.rows > 1 or self._is_fitted else 1)
+        has_rows = schedule.rows > 1 or self._is_fitted or window_axes(nest) > 0
+        return min(len(nest.rows), 2 if has_rows else 1)
 
     def flat(self, kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
         """Returns the launch of a nest without columns: a program for each tile of points."""
@@ -64,13 +67,17 @@ class Launches:
         if not loops:
             return Launch(kernel.name, tiled_grid((), ()), (), Host(str(schedule.warps)))
         tile = self._of_points(loops, schedule, is_along_window=window_axes(nest) == 1)
-        return Launch(kernel.name, tiled_grid(nest.rows, tile.extents), tile.blocks, Host(tile.warps))
+        launch, *narrower = (
+            Launch(kernel.name, tiled_grid(nest.rows, one.extents), one.blocks, Host(one.warps))
+            for one in (tile, *self._narrower(tile))
+        )
+        return replace(launch, narrower=tuple(narrower))
 
     def by_row(self, kernel: Kernel, nest: Nest, schedule: Schedule) -> Launch:
         """Returns the launch of a nest with a program for each row, or for each tile of rows."""
         tile = self._of_rows(nest, schedule)
         programs = grid(nest.rows, tile.rows if schedule.rows > 1 else "1")
-        return Launch(kernel.name, programs, tile.blocks, Host(tile.warps))
+        return Launch(kernel.name, programs, tile.blocks, Host(tile.warps), row=self._row(kernel, nest, schedule))
 
     def by_part(self, kernel: Kernel, nest: Nest, schedule: Schedule, parts: int) -> Launch:
         """Returns the launch of a nest whose rows have `parts` programs."""
@@ -79,7 +86,24 @@ class Launches:
         warps = tile.warps
         if self._is_fitted and BLOCK[Axis.COLUMNS] not in kernel.blocks:  # it puts parts together and stores no columns
             warps = str(min(schedule.warps, max(1, schedule.rows * schedule.parts // _PARTS_OF_WARP)))
-        return Launch(kernel.name, grid(nest.rows, tile.rows or "1", parts), blocks, Host(warps))
+        row = self._row(kernel, nest, schedule)
+        return Launch(kernel.name, grid(nest.rows, tile.rows or "1", parts), blocks, Host(warps), row=row)
+
+    def _narrower(self, tile: _Tile) -> Iterator[_Tile]:
+        """Yields tiles of as many points in more and shorter rows, for kernels that are compiled before."""
+        if self._is_fitted or not tile.rows:
+            return
+        rows, columns = int(tile.rows), int(tile.columns)
+        while columns > _NARROWEST:
+            rows, columns = 2 * rows, columns // 2
+            yield _Tile(str(rows), str(columns), tile.warps)
+
+    def _row(self, kernel: Kernel, nest: Nest, schedule: Schedule) -> Host | None:
+        """Returns the length of a row that is gone through in tiles, for kernels that are compiled before."""
+        is_tiled = (
+            schedule.rows == 1 and schedule.algorithm is not Algorithm.HELD and BLOCK[Axis.COLUMNS] in kernel.blocks
+        )
+        return Host(host(nest.columns[-1].extent).text) if is_tiled and not self._is_fitted else None
 
     def _of_points(self, loops: tuple[Loop, ...], schedule: Schedule, *, is_along_window: bool) -> _Tile:
         if not self._is_fitted or len(loops) == 1:

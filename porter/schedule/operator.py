@@ -106,14 +106,14 @@ class _Writing:
 
     def _beside_short(self, nest: Nest, schedule: Schedule) -> Host | None:
         """Adds a kernel of short rows beside one that reads long ones twice; returns when a row is long."""
-        return self._add_short(nest)[1] if schedule.holds_short and self._is_fitted else None
+        return self._add_short(nest)[1] if schedule.holds_short else None
 
     def _add_short(self, nest: Nest) -> tuple[Host, Host]:
         """Adds the kernel of rows that one program holds by itself; returns when a row is short, and when it is not."""
         own = Schedule(Algorithm.HELD, columns=_SHARE_OF_WARP * 4 // nest.element_bytes, warps=1)
         kernel = row_kernel(nest, own, self._writer(f"short_{_word(nest)}"))
         short = self._launching.by_row(kernel, nest, own)
-        test = is_short(nest, short)
+        test = is_short(nest, short, is_fitted=self._is_fitted)
         self._kernels.append(kernel)
         self._launches.append(replace(short, when=test))
         return test, Host(test.text.replace("<=", ">"))

@@ -38,6 +38,8 @@ _ALIGNED = 16  # elements of which the extent of a piece is a multiple, so that 
 # for a norm of 32,768 rows of 6,552; `torch.compile` takes 50 and 580. Pieces of 1,024 took 222 us for a group norm of
 # 896 rows of 8 channels by 48 x 48.
 SHORT_BYTES = 32768
+HELD_COLUMNS = 32768  # of a row that one program holds where kernels are compiled before they are called
+_FLOAT = 4  # bytes
 _SHORT_TILE = 32768  # elements of a tile with two axes that one program holds: a piece has one of them
 _LONGEST_PIECE = 65536  # columns that registers of a program hold
 _COLUMNS = Axis.COLUMNS
@@ -94,9 +96,11 @@ def shared_kernel(nest: Nest, schedule: Schedule, writer: KernelWriter, names: N
     return Shared(kernel, launch, (*told, flags), tuple(sizes), tuple(demands if serial else ()))
 
 
-def is_short(nest: Nest, launch: Launch) -> Host:
+def is_short(nest: Nest, launch: Launch, *, is_fitted: bool) -> Host:
     """Returns the host's test of whether a row is short enough for `launch`, in which one program holds it."""
     columns = bracketed(host(nest.columns[0].extent).text)
+    if not is_fitted:
+        return Host(f"{columns} <= {HELD_COLUMNS * _FLOAT // max(_FLOAT, nest.element_bytes)}")
     if len(nest.columns) == 1:
         return Host(f"{columns} <= {SHORT_BYTES // nest.element_bytes}")
     tile = " * ".join(bracketed(extent.text) for _, extent in launch.blocks)

@@ -56,32 +56,36 @@ def schedules(
     """Returns the schedules that are worth a try at `sizes`, the most promising first; at least one.
 
     Schedules in which programs wait for each other are only for devices whose `programs_wait`, those that prefetch for
-    devices whose programs have `shared_bytes` of memory for it, and those that take several tiles in a step for targets
-    on which a kernel `is_fitted` to a call.
+    devices whose programs have `shared_bytes` of memory for it. `is_fitted` says that kernels are compiled for a call.
     """
     if not nest.columns:
         return _hinted(_flat(nest, sizes))
     found = _by_rows(nest, sizes) if rows_are_contiguous(nest) else _by_columns(nest, sizes)
     return _hinted(
-        _with_short(one, nest, sizes)
+        _with_short(one, nest, sizes, is_fitted=is_fitted)
         for one in found
         if (programs_wait or one.algorithm is not Algorithm.SHARED)
-        and (is_fitted or one.unrolled == 1)
         and _prefetched_bytes(nest, one) + _FOR_FOLDS <= shared_bytes
     )
 
 
 def all_schedules(nest: Nest, sizes: Sizes) -> tuple[Schedule, ...]:
     """Returns all schedules that are legal for a nest at `sizes`, those of `schedules` first."""
-    others = (_with_short(one, nest, sizes) for one in _every(nest, sizes) if _fits(one, nest, sizes))
+    others = (_with_short(one, nest, sizes, is_fitted=True) for one in _every(nest, sizes) if _fits(one, nest, sizes))
     return tuple(dict.fromkeys([*schedules(nest, sizes), *others]))
 
 
-def _with_short(schedule: Schedule, nest: Nest, sizes: Sizes) -> Schedule:
-    """Returns the schedule of long rows that are read twice with a kernel for short ones."""
+def _with_short(schedule: Schedule, nest: Nest, sizes: Sizes, *, is_fitted: bool) -> Schedule:
+    """Returns the schedule of long rows that are read twice with a kernel for short ones.
+
+    A kernel that is compiled before it is called holds rows of one axis alone, and none that are longer than it is
+    for: there one that reads them twice stands beside it at all sizes.
+    """
     is_streamed = schedule.algorithm is Algorithm.STREAMED and schedule.rows == 1
     if not is_streamed or nest.scans or not nest.fits_a_tile or not _is_read_twice(nest):
         return schedule
+    if not is_fitted:
+        return replace(schedule, holds_short=len(nest.columns) == 1)
     is_long = held_columns(nest, sizes) * nest.element_bytes > SHORT_BYTES
     return replace(schedule, holds_short=is_long)
 

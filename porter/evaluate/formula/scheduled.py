@@ -94,8 +94,7 @@ class Formula:
     def all_schedules(self) -> tuple[Schedule, ...]:
         """Returns all that are legal, those of `schedules` first."""
         found = all_schedules(self._main.largest, self._main.sizes)
-        on_call = self.target.compiles_on_call
-        return tuple(one for one in found if one.algorithm not in self._left_out and (on_call or one.unrolled == 1))
+        return tuple(one for one in found if one.algorithm not in self._left_out)
 
     def port(self, schedule: Schedule | None = None) -> Port:
         """Returns the source in the language of the target; without a `schedule` with the most promising one.

@@ -89,7 +89,9 @@ class Host:
 class Launch:
     """A launch of `kernel` on a grid; names in `blocks` and the count of warps are numbers or computed by the host.
 
-    With `when`, a condition on sizes, there is none for other sizes.
+    With `when`, a condition on sizes, there is none for other sizes. Kernels that are compiled before they are called
+    have tiles of other extents, too: those of `narrower` launches cover as many points, and `row` is the length of the
+    rows of which tiles may be narrower.
     """
 
     kernel: str
@@ -97,6 +99,8 @@ class Launch:
     blocks: tuple[tuple[str, Host], ...]
     warps: Host
     when: Host | None = None
+    narrower: tuple[Launch, ...] = ()
+    row: Host | None = None
 
 
 @dataclass(frozen=True, slots=True)

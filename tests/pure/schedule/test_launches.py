@@ -103,3 +103,14 @@ def test_strides_are_the_sizes_that_tell_where_rows_begin(name, schedule, stride
     found = operator(ALL[name], (), lambda _: schedule, is_fitted=True)
     (kernel,) = found.kernels
     assert set(kernel.strides) == strides
+
+
+def test_kernels_that_are_compiled_before_have_tiles_for_short_rows():
+    (flat,) = operator(ALL["pool of planes"], (), lambda _: FLAT).launches
+    extents = [tuple(host.text for _, host in one.blocks) for one in (flat, *flat.narrower)]
+    assert extents == [("1", "256"), ("2", "128"), ("4", "64"), ("8", "32"), ("16", "16")]
+    (row,) = operator(ALL["softmax"], (), lambda _: STREAMED).launches
+    assert row.row is not None
+    assert row.row.text == "columns"
+    fitted = operator(ALL["pool of planes"], (), lambda _: FLAT, is_fitted=True).launches
+    assert not fitted[0].narrower

@@ -30,6 +30,8 @@ STREAMED = Schedule(Algorithm.STREAMED, columns=512, warps=4)
 BY_ROWS = Schedule(Algorithm.STREAMED, rows=8, columns=16, warps=4)
 HELD = Schedule(Algorithm.HELD, warps=4)
 SPLIT = Schedule(Algorithm.SPLIT, columns=512, parts=2, warps=4)
+WIDE = Schedule(Algorithm.STREAMED, columns=2048, warps=4)  # with instances for rows of up to 512 and 1024
+UNROLLED = Schedule(Algorithm.STREAMED, rows=64, columns=2, warps=4, unrolled=4)
 SPLIT_ROWS = Schedule(Algorithm.SPLIT, rows=4, columns=16, parts=2, warps=4)
 CASES = (
     ("pointwise", STREAMED),
@@ -39,14 +41,18 @@ CASES = (
     ("masked", STREAMED),
     ("softmax", STREAMED),
     ("softmax", HELD),
+    ("softmax", WIDE),
+    ("softmax", replace(WIDE, holds_short=True)),
     ("softmax", SPLIT),
     ("layer_norm", STREAMED),
     ("layer_norm", SPLIT_ROWS),
     ("group_norm", STREAMED),
     ("column_mean", BY_ROWS),
     ("column_mean", SPLIT_ROWS),
+    ("column_mean", UNROLLED),
     ("argmax", STREAMED),
     ("argmax", BY_ROWS),
+    ("argmax", UNROLLED),
     ("argmax", SPLIT),
     ("loss", STREAMED),
     ("loss", replace(STREAMED, in_one_pass=False)),
@@ -54,6 +60,7 @@ CASES = (
     ("running_exclusive", STREAMED),
     ("running_reverse", STREAMED),
     ("running_reverse_exclusive", STREAMED),
+    ("running", WIDE),
 )
 FLAT = (Schedule(Algorithm.FLAT, columns=512, warps=2), Schedule(Algorithm.FLAT, rows=4, columns=64, warps=4))
 NUMBERS = {"alpha": 0.75, "eps": 0.125, "groups": 3, "window": 3, "stride": 2, "padding": 1}
@@ -102,7 +109,7 @@ def written(cases):
     return module(pairs, source), contracts
 
 
-def values(program, sizes):
+def values(program, sizes, numbers=NUMBERS):
     """Returns the tensors and numbers of a call, and what the program gives for them."""
     generator = torch.Generator().manual_seed(sum(sizes.values()))
     tensors = {}
@@ -110,17 +117,17 @@ def values(program, sizes):
         shape = [evaluate(extent, sizes) for extent in one.shape]
         drawn = torch.randn(shape, generator=generator)
         tensors[one.name] = drawn if one.dtype is DType.FLOAT32 else torch.randint(0, sizes["columns"], shape)
-    known = {**sizes, **NUMBERS}
+    known = {**sizes, **numbers}
     (out,) = program.outputs
     shapes = {"out": tuple(evaluate(e, {n: v for n, v in known.items() if isinstance(v, int)}) for e in out.shape)}
     told = interpret(program, tensors, {name: Fraction(value) for name, value in known.items()}, shapes)
     return tensors, told["out"]
 
 
-def job_of(contract, tensors):
+def job_of(contract, tensors, numbers=NUMBERS):
     dtypes = {a.name: a.dtype for a in contract.tensors}
     passed = [TensorValue(dtypes[n], tuple(t.shape), t.numpy().ravel()) for n, t in tensors.items()]
-    scalars = [ScalarValue(NUMBERS[a.name]) for a in contract.arguments if isinstance(a, ScalarArg)]
+    scalars = [ScalarValue(numbers[a.name]) for a in contract.arguments if isinstance(a, ScalarArg)]
     return Job((*passed, *scalars), hardware=HardwareLimits(shared_bytes=65536, dynamic_shared_bytes=65536))
 
 
@@ -167,6 +174,55 @@ def test_every_algorithm_computes_what_the_program_says(lanes, build_cache):
             assert got.shape == tuple(told.shape), label
             wanted = told.to(torch.float32).numpy() if got.dtype is DType.FLOAT32 else told.numpy()
             np.testing.assert_allclose(got.storage.reshape(got.shape), wanted, 2e-5, 2e-5, err_msg=label)
+
+
+def test_other_windows_than_the_contract_has_are_those_of_the_call(build_cache):
+    cases = [("pool", STREAMED), ("pool of planes", STREAMED)]
+    file, contracts = written(cases)
+    assert "const int window = kUsual ? 3 : any_window;" in file.text
+    assert "const bool is_usual = stride == 2 && padding == 1 && window == 3;" in file.text
+    numbers = {**NUMBERS, "window": 2, "stride": 1, "padding": 0}
+    for (name, _), contract, one in zip(cases, contracts, built_by(file, contracts, 64, build_cache), strict=True):
+        for sizes in ({"rows": 5, "columns": 67}, {"rows": 30, "columns": 9}):
+            tensors, told = values(ALL[name], sizes, numbers)
+            done = run(one, job_of(contract, tensors, numbers))
+            assert not done.faults, done.faults[0]
+            np.testing.assert_allclose(
+                done.results[0].storage.ravel(), told.to(torch.float32).numpy().ravel(), 2e-5, 2e-5
+            )
+
+
+def test_points_of_short_rows_have_tiles_of_more_rows():
+    text = written([("pool of planes", STREAMED)])[0].text
+    assert "template <int kRows, int kColumns, bool kUsual>" in text
+    assert "kernel = is_usual ? pointwise_kernel<16, 16, true> : pointwise_kernel<16, 16, false>;" in text
+
+
+def test_rows_longer_than_are_held_are_streamed(build_cache):
+    file, contracts = written([("softmax", replace(WIDE, holds_short=True))])
+    assert file.text.count("__global__") == 2
+    assert "if (columns <= 32768) {" in file.text
+    assert "if (columns > 32768) {" in file.text
+    (one,) = built_by(file, contracts, 64, build_cache)
+    tensors, told = values(ALL["softmax"], {"rows": 2, "columns": 32771})
+    done = run(one, job_of(contracts[0], tensors))
+    assert not done.faults, done.faults[0]
+    np.testing.assert_allclose(done.results[0].storage.ravel(), told.to(torch.float32).numpy().ravel(), 2e-5, 2e-5)
+
+
+def test_short_rows_have_narrower_tiles_and_fewer_threads():
+    text = written([("softmax", WIDE)])[0].text
+    assert "if (columns <= 512) launch(is_aligned ? row_kernel<4, 64, 512> : row_kernel<1, 64, 512>, 64);" in text
+    assert "else launch(is_aligned ? row_kernel<4, 128, 2048> : row_kernel<1, 128, 2048>, 128);" in text
+
+
+def test_a_mask_of_bytes_leaves_packs_of_16_bytes_of_floats():
+    program = ALL["gated"]
+    inputs = tuple(replace(one, dtype=DType.BOOL) if one.name == "y" else one for one in program.inputs)
+    contract = contract_of(replace(program, inputs=inputs), "own")
+    found = operator(replace(program, inputs=inputs), ["x", "y"], chosen(STREAMED))
+    text = module([(found, contract)], Source(Path("own.cu"), declared(contract))).text
+    assert "columns % 4 == 0" in text or "is_aligned ? pointwise_kernel<4> : pointwise_kernel<1>" in text
 
 
 def test_rows_that_cannot_be_aligned_are_moved_element_by_element():

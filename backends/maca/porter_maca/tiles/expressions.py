@@ -53,6 +53,7 @@ _FUNCTIONS = {
     "atan2": "atan2f",
     **{name: f"{name}f" for name in _SUFFIXED},
 }
+_OF_COUNTS = {"floor_divide": "quotient", "modulo": "rest"}
 CONSTANTS = {"BLOCK_ROWS": "kRows", "BLOCK_COLUMNS": "kColumns", "PARTS": "kParts"}
 
 
@@ -150,6 +151,8 @@ class Expressions:
                 above, below = operands
                 less = f"{self.text(above, Level.SUM)} + {self.text(below, Level.SUM)} - 1"
                 return f"({less}) / {self.text(below, Level.SIGN)}", Level.PRODUCT
+            case "floor_divide" | "modulo" if self.types.is_counted(operands[0]):
+                return self._called_within(_OF_COUNTS[value.op], operands)
             case "divide" if inner is None or not inner.is_float:
                 operands = tuple(Cast(one, self.types.precision) for one in operands)
                 return self._infix("divide", operands, self.types.precision)
@@ -158,6 +161,9 @@ class Expressions:
             case op if op in _INFIX:
                 return self._infix(op, operands, inner)
         return self._called(value.op, operands, own)
+
+    def _called_within(self, name: str, operands: Sequence[Value]) -> tuple[str, Level]:
+        return f"tile::{name}({', '.join(map(self.text, operands))})", Level.ATOM
 
     def _negated(self, value: Value) -> tuple[str, Level]:
         match value:

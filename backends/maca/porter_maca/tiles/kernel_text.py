@@ -10,7 +10,7 @@ from math import inf
 
 from porter.contract.model.dtype import DType
 from porter.ir.tensor.expressions import Combine
-from porter.ir.tile.expressions import Cast, Compute, Filled, Literal, Name, Value, parts
+from porter.ir.tile.expressions import Cast, Compute, Filled, Name, Value, parts
 from porter.ir.tile.program import Store
 from porter_maca.tiles.expressions import Expressions, Level, literal
 from porter_maca.tiles.steps import (
@@ -111,8 +111,8 @@ class KernelText:
         kind = type_name(self._taken.types.numbers[loop.name])
         start, stop, by = self._text(loop.start), self._text(loop.stop), self._text(loop.step)
         moved = f"++{loop.name}" if by == "1" else f"{loop.name} += {by}"
-        if loop.is_unrolled and isinstance(loop.stop, Literal):
-            yield _UNROLL
+        if loop.is_unrolled and not any(isinstance(one, Repeat) for one in step.body):
+            yield _UNROLL  # of windows along several axes the compiler decides about the outer loops
         yield f"for ({kind} {loop.name} = {start}; {loop.name} < {stop}; {moved}) {{"
         before = set(self._declared)
         yield from _indented(self._steps(step.body))

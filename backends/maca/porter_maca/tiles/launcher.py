@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from porter.contract.model.contract import TensorArg
 from porter.contract.model.dtype import DType
 from porter.ir.tensor.quantities import Quantity
-from porter.ir.tile.program import Buffer, Host, Operator
+from porter.ir.tile.program import Buffer, Host, Launch, Operator
 from porter.schedule.call_sizes import Extent, call_sizes
 from porter.schedule.host_values import Names
 from porter.schedule.schedule import HINTED
@@ -40,6 +41,18 @@ def _of_maca(schedule: str) -> str:
 def torch_type(dtype: DType) -> str:
     """Returns PyTorch's name of an element type."""
     return f"torch::k{_TORCH_TYPES[dtype]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The names of what a call is asked to choose an instance; empty where it is not asked."""
+
+    aligned: str
+    usual: str
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.aligned, self.usual
 
 
 class Launcher:
@@ -214,10 +227,19 @@ class Launcher:
 
     def _launches(self) -> Iterator[str]:
         for one in self._kernels:
-            yield from self._launch(one)
+            when = one.launch.when
+            if when is None:
+                yield from self._launch(one)
+                continue
+            yield f"if ({self._host(when)}) {{"
+            yield from (f"    {line}" for line in self._launch(one))
+            yield "}"
 
     def _launch(self, one: WrittenKernel) -> Iterator[str]:
-        grid = ", ".join(map(self._host, one.launch.grid))
+        if one.tiles:
+            yield from self._by_tile(one)
+            return
+        grid = self._grid(one.launch)
         blocks, guard = grid, ""
         if not grid.isdecimal():
             blocks = grid if grid.isidentifier() else self._names.fresh("blocks")
@@ -225,22 +247,59 @@ class Launcher:
         if blocks != grid:
             yield f"const int64_t {blocks} = {grid};"
         passed = f"({', '.join(self._passed(one))});"
-        conditions = list(self._alignment(one))
-        aligned = self._names.fresh("is_aligned") if conditions else ""
-        if conditions:
-            yield f"const bool {aligned} = {' && '.join(conditions)};"
+        choice = _Choice(*(self._names.fresh(word) if own else "" for word, own in self._conditions(one).items()))
+        yield from self._tested(one, choice)
         if one.instances:
-            yield from self._by_length(one, aligned, blocks, guard, passed)
+            yield from self._by_length(one, choice, blocks, guard, passed)
             return
-        called = self._chosen(one, "", aligned)
-        if conditions:
+        called = self._chosen(one, "", choice)
+        if "?" in called:
             kernel = self._names.fresh("kernel")
             yield f"auto* {kernel} = {called};"
             called = kernel
         yield f"{guard}{called}<<<{blocks}, {one.threads}, 0, {self._stream}>>>{passed}"
 
-    def _chosen(self, one: WrittenKernel, arguments: str, aligned: str) -> str:
-        """Returns the instance of a kernel, that with packs where rows are `aligned`."""
+    def _grid(self, launch: Launch) -> str:
+        return ", ".join(map(self._host, launch.grid))
+
+    def _by_tile(self, one: WrittenKernel) -> Iterator[str]:
+        """Yields the choice of the tile of which a call needs fewest; a narrower one has to save an eighth."""
+        blocks, kernel, fewer = map(self._names.fresh, ("blocks", "kernel", "fewer"))
+        choice = _Choice(*(self._names.fresh(word) if own else "" for word, own in self._conditions(one).items()))
+        yield from self._tested(one, choice)
+        (rows, columns), *narrower = one.tiles
+        yield f"int64_t {blocks} = {self._grid(one.launch)};"
+        yield f"auto* {kernel} = {self._chosen(one, f'{rows}, {columns}', choice)};"
+        for (rows, columns), launch in zip(narrower, one.launch.narrower, strict=True):
+            yield f"if (const int64_t {fewer} = {self._grid(launch)}; 8 * {fewer} <= 7 * {blocks}) {{"
+            yield f"    {blocks} = {fewer};"
+            yield f"    {kernel} = {self._chosen(one, f'{rows}, {columns}', choice)};"
+            yield "}"
+        passed = f"({', '.join(self._passed(one))});"
+        yield f"if ({blocks} > 0) {kernel}<<<{blocks}, {one.threads}, 0, {self._stream}>>>{passed}"
+
+    def _conditions(self, one: WrittenKernel) -> Mapping[str, Sequence[str]]:
+        """Returns what a call is asked, by the name of the answer."""
+        usual = [f"{name} == {value}" for name, value in one.usual.items()]
+        return {"is_aligned": list(self._alignment(one)), "is_usual": usual}
+
+    def _tested(self, one: WrittenKernel, choice: _Choice) -> Iterator[str]:
+        for name, conditions in zip(choice.names, self._conditions(one).values(), strict=True):
+            if name:
+                yield f"const bool {name} = {' && '.join(conditions)};"
+
+    def _chosen(self, one: WrittenKernel, arguments: str, choice: _Choice) -> str:
+        """Returns the instance of a kernel: that for usual sizes where they are, with packs where rows are aligned."""
+        if not choice.usual:
+            return self._of_pack(one, arguments, choice.aligned)
+        usual, other = (
+            self._of_pack(one, ", ".join(filter(None, (arguments, word))), choice.aligned) for word in ("true", "false")
+        )
+        if choice.aligned:
+            usual, other = f"({usual})", f"({other})"
+        return f"{choice.usual} ? {usual} : {other}"
+
+    def _of_pack(self, one: WrittenKernel, arguments: str, aligned: str) -> str:
         generic = GENERIC if one.is_generic else ""
         packed, single = (", ".join(filter(None, (generic, n, arguments))) for n in (self._pack(one), "1"))
         if one.pack == 1:
@@ -249,8 +308,8 @@ class Launcher:
         whole = f"{one.kernel.name}<{packed}>"
         return f"{aligned} ? {whole} : {one.kernel.name}<{single}>" if aligned else whole
 
-    def _by_length(self, one: WrittenKernel, aligned: str, blocks: str, guard: str, passed: str) -> Iterator[str]:
-        """Yields the choice of the smallest instance that holds a row."""
+    def _by_length(self, one: WrittenKernel, choice: _Choice, blocks: str, guard: str, passed: str) -> Iterator[str]:
+        """Yields the choice of the smallest instance whose tile has all columns of a row, or of the widest."""
         columns = self._host(Host(one.columns))
         launch, kernel, threads = map(self._names.fresh, ("launch", "kernel", "threads"))
         yield f"const auto {launch} = [&](auto* {kernel}, int {threads}) {{"
@@ -258,9 +317,13 @@ class Launcher:
         yield "};"
         word = "if"
         for instance in one.instances:
-            chosen = self._chosen(one, f"{instance.threads}, {instance.columns}", aligned)
-            yield f"{word} ({columns} <= {instance.columns}) {launch}({chosen}, {instance.threads});"
+            chosen = self._chosen(one, f"{instance.threads}, {instance.columns}", choice)
+            is_last = instance is one.instances[-1] and not one.is_held
+            test = "else" if is_last else f"{word} ({columns} <= {instance.columns})"
+            yield f"{test} {launch}({chosen}, {instance.threads});"
             word = "else if"
+        if not one.is_held:
+            return
         (refused,) = self._demanded("false", f"rows of more than {one.instances[-1].columns} columns are not held")
         yield f"else {refused}"
 

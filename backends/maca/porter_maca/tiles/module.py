@@ -26,6 +26,7 @@ from porter_maca.tiles.helpers import helpers
 from porter_maca.tiles.kernels import written_kernel
 from porter_maca.tiles.launcher import Launcher, torch_type
 from porter_maca.tiles.types import UnprintableError
+from porter_maca.tiles.usual import usual_sizes
 from porter_maca.tiles.wrapping import wrapped
 
 _TORCH = ("ATen/cuda/CUDAContext.h", "c10/cuda/CUDAGuard.h", "mc_runtime.h", "torch/extension.h")
@@ -160,10 +161,11 @@ def _instance(  # noqa: PLR0917 - what is written, and for which type
     names = Names(taken)
     elements = element_types(entry, _dtypes(operator, contract), contract, generic)
     by_name = {kernel.name: kernel for kernel in operator.kernels}
+    usual = usual_sizes(operator, contract)
     kernels = []
     for launch in operator.launches:
         kernel = replace(by_name[launch.kernel], name=names.fresh(launch.kernel))
-        kernels.append(written_kernel(kernel, replace(launch, kernel=kernel.name), operator, elements))
+        kernels.append(written_kernel(kernel, replace(launch, kernel=kernel.name), operator, elements, usual))
     function = Launcher(operator, entry, kernels, elements, name, telling).text()
     return _Written(tuple(one.text for one in kernels), function, frozenset(k.kernel.name for k in kernels))
 

@@ -163,9 +163,15 @@ class TakingApart:
     def _in_32_bits(self, value: Value) -> Value:
         """Returns a sum with a 32-bit number in 32 bits where possible: the other number has room there."""
         match value:
-            case Compute("add", (Cast(_, DType.INT32) as first, *others)):
+            case Compute("add", (Cast(_, DType.INT32) | Name() as first, *others)) if self._is_narrow(first):
                 return Compute("add", (first, *map(self._narrowed, others)))
         return value
+
+    def _is_narrow(self, value: Value) -> bool:
+        """Returns whether a value is a number of 32 bits, or a tile that was computed in as many."""
+        return isinstance(value, Cast) or (
+            isinstance(value, Name) and value.name in self.indices and self.types.of(value) is DType.INT32
+        )
 
     def _narrowed(self, value: Value) -> Value:
         match value:
@@ -189,7 +195,9 @@ class TakingApart:
         tensor = self.types.tensor(value)
         if tensor:
             self.types.pointers[name] = tensor
-        elif name not in self.types.numbers:
+        elif self.types.is_counted(value):
+            self.types.counted.add(name)
+        if not tensor and name not in self.types.numbers:
             self.types.numbers[name] = self.types.of(value) or self.types.precision
         self.alignment.known(name, value)
 
@@ -304,6 +312,8 @@ class TakingApart:
                 return self._placed(combine, self._without_folds(inner, steps, ""), axis, steps, name)
             case Running(value=inner):
                 return self._ran(value, self._without_folds(inner, steps, ""), steps, name)
+            case Compute("less", (Name(), Name())):
+                return self._resolved(value)
             case Compute(op, operands):
                 return Compute(op, tuple(self._without_folds(one, steps, "") for one in operands))
             case Cast(inner, dtype):
@@ -331,6 +341,8 @@ class TakingApart:
         match value:
             case Name(name) if name in self._stand_for:
                 return self._stand_for[name]
+            case Compute("less", (Name() as place, Name() as extent)) if self._is_narrow(place):
+                return Compute("less", (place, self._narrowed(extent)))  # every axis has room there
             case Compute(op, operands):
                 return Compute(op, tuple(map(self._resolved, operands)))
             case Cast(inner, dtype):

@@ -24,6 +24,18 @@ __device__ __forceinline__ int count(int64_t left) {
     return left < kExtent ? static_cast<int>(left) : kExtent;
 }
 
+//: quotient
+// The quotient of a block's number, or of a part of it: both have room in 32 bits, where a division takes fewer steps.
+__device__ __forceinline__ int64_t quotient(int64_t above, int64_t below) {
+    return static_cast<uint32_t>(above) / static_cast<uint32_t>(below);
+}
+
+//: rest
+// What is left of a block's number in that division.
+__device__ __forceinline__ int64_t rest(int64_t above, int64_t below) {
+    return static_cast<uint32_t>(above) % static_cast<uint32_t>(below);
+}
+
 //: lane
 // The lane of a thread's element `i`: kVector neighbours for each of the threads, then the next for each.
 template <int kThreads, int kVector>
@@ -117,17 +129,21 @@ constexpr unsigned long long kWave = ~0ull;  // all lanes of a wave, of which no
 constexpr int kNarrowest = 32;               // lanes of a wave, of which some devices have 64
 
 //: fold wave
-// Combines what the threads of a block have, for all of them: lanes meet by shuffles, waves in a slot each.
+// Combines what the threads of a block have, for all of them: lanes meet by shuffles, waves in a slot each. Their
+// number is a power of two, no larger than that of lanes, so that the slots meet by shuffles, too.
 template <int kThreads, typename T, typename Combine>
 __device__ __forceinline__ T fold(T x, Combine combine) {
     __shared__ T slots[kThreads / kNarrowest];
+    const int waves = kThreads / warpSize;
     for (int offset = warpSize / 2; offset > 0; offset /= 2) {
         x = combine(x, __shfl_xor_sync(kWave, x, offset, warpSize));
     }
     if (threadIdx.x % warpSize == 0) slots[threadIdx.x / warpSize] = x;
     __syncthreads();
-    x = slots[0];
-    for (int wave = 1; wave < kThreads / warpSize; ++wave) x = combine(x, slots[wave]);
+    x = slots[threadIdx.x % waves];
+    for (int offset = waves / 2; offset > 0; offset /= 2) {
+        x = combine(x, __shfl_xor_sync(kWave, x, offset, warpSize));
+    }
     __syncthreads();
     return x;
 }
@@ -161,22 +177,24 @@ template <int kThreads, typename T, typename Better>
 __device__ __forceinline__ int place(T key, int at, Better better) {
     __shared__ T keys[kThreads / kNarrowest];
     __shared__ int places[kThreads / kNarrowest];
-    const auto take = [&](T other, int there) {
+    const int waves = kThreads / warpSize;
+    const auto meet = [&](int offset) {
+        const T other = __shfl_xor_sync(kWave, key, offset, warpSize);
+        const int there = __shfl_xor_sync(kWave, at, offset, warpSize);
         if (better(other, key) || (other == key && there < at)) {
             key = other;
             at = there;
         }
     };
-    for (int offset = warpSize / 2; offset > 0; offset /= 2) {
-        const T other = __shfl_xor_sync(kWave, key, offset, warpSize);
-        take(other, __shfl_xor_sync(kWave, at, offset, warpSize));
-    }
+    for (int offset = warpSize / 2; offset > 0; offset /= 2) meet(offset);
     if (threadIdx.x % warpSize == 0) {
         keys[threadIdx.x / warpSize] = key;
         places[threadIdx.x / warpSize] = at;
     }
     __syncthreads();
-    for (int wave = 0; wave < kThreads / warpSize; ++wave) take(keys[wave], places[wave]);
+    key = keys[threadIdx.x % waves];
+    at = places[threadIdx.x % waves];
+    for (int offset = waves / 2; offset > 0; offset /= 2) meet(offset);
     __syncthreads();
     return at;
 }

@@ -65,6 +65,7 @@ class Types:
     numbers: dict[str, DType] = field(default_factory=dict)
     pointers: dict[str, str] = field(default_factory=dict)  # the tensor into which each leads
     generic: set[str] = field(default_factory=set)  # tensors whose element type is a parameter of the kernel
+    counted: set[str] = field(default_factory=set)  # numbers of a block, and parts of these
 
     def tensor(self, pointer: Value) -> str:
         """Returns the tensor that a pointer leads into, empty for anything else."""
@@ -106,6 +107,17 @@ class Types:
         if value.op in _OF_FLOATS and (joint is None or not joint.is_float):
             return self.precision
         return joint
+
+    def is_counted(self, value: Value) -> bool:
+        """Returns whether a value is the number of a block, or a part of it."""
+        match value:
+            case Name(name):
+                return name in self.counted
+            case Cast(Program()):
+                return True
+            case Compute("floor_divide" | "modulo", (above, _)):
+                return self.is_counted(above)
+        return False
 
     def joint(self, values: Iterable[Value]) -> DType | None:
         """Returns the type in which values meet; None where all are literals."""
