@@ -262,3 +262,37 @@ std::vector<torch::Tensor> backward(torch::Tensor w) {
     (entry,) = migration.entries
     assert isinstance(entry.outcome, Verified), entry.outcome
     assert target != "triton" or "return [None, g]" in migration.files[0].text
+
+
+SET = """
+__global__ void largest(const float* x, float* out, int n) {
+    float most = x[0];
+    for (int i = 1; i < n; ++i) most = fmaxf(most, x[i]);
+    *out = most;
+}
+__global__ void shifted(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + 1.f;
+}
+void run(const float* x, float* y, float& top, int& count, int n) {
+    float* out;
+    cudaMalloc(&out, sizeof(float));
+    largest<<<1, 1>>>(x, out, n);
+    cudaMemcpy(&top, out, sizeof(float), cudaMemcpyDeviceToHost);
+    shifted<<<(n + 63) / 64, 64>>>(x, y, n);
+    cudaFree(out);
+}
+"""
+
+
+COPIED = "    cudaMemcpy(&top, out, sizeof(float), cudaMemcpyDeviceToHost);\n"
+
+
+@pytest.mark.parametrize(("old", "new"), [("fmaxf", "fminf"), (COPIED, ""), ("cudaFree(out);", "count = 7;")])
+def test_a_number_that_a_launcher_sets_by_reference_is_a_result(tmp_path, options, old, new):
+    path, candidate = tmp_path / "op.cu", tmp_path / "op.maca.cpp"
+    path.write_text(SET)
+    for text, expected in ((SET, Verified), (SET.replace(old, new), Wrong)):
+        candidate.write_text("#include <mc_runtime.h>\\n" + text.replace("cuda", "mc"))
+        (entry,) = verify(candidate, path, options, silent).entries
+        assert isinstance(entry.outcome, expected), entry.outcome
