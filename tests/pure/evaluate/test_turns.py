@@ -52,6 +52,7 @@ class Session:
         return Prepared(self._arms - 1, "", SETS, ("copy",), (), "")
 
     def copy_bytes_per_s(self):
+        self.told.append("copy")
         return 4e12
 
     def sample(self, order, *, captured):
@@ -102,7 +103,7 @@ def told():
 
 def test_only_what_is_clocked_is_asked_of_a_process_that_is_alone_with_the_device(told):
     assert told[: told.index("alone")] == ["turn", "prepare"]
-    assert told[told.index("alone") : told.index("share")] == ["alone", "sample", "keep", "replay 0"]
+    assert told[told.index("alone") : told.index("share")] == ["alone", "sample", "copy", "keep", "replay 0"]
 
 
 def test_other_sets_and_baselines_are_asked_for_answers_once_others_may_begin(told):
