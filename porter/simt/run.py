@@ -11,7 +11,7 @@ import re
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -32,6 +32,7 @@ _GRACE_S = 5.0
 _TEXT_BYTES = 4 << 20
 _IN_MEMORY, _ROOM_BYTES = "/dev/shm", 4 << 30
 SNAPSHOT_BYTES = 64 << 20
+_NUMBER = re.compile(r"(?<!line )(?<!\d)\d+")
 _OTHER_PLACE = re.compile(r"\{0x([0-9a-f]+)\}")
 _DEADLY = {
     signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
@@ -214,7 +215,27 @@ def _faults(request: BuildRequest, program: str, decoded: Decoded) -> list[Fault
     own = frozenset({str(request.source.path), *(str(header.path) for _, header in request.headers)})
     addresses = [a for f in decoded.faults for a in (*f.frames, *_addresses(f.message))]
     places = find_places(program, addresses, own)
-    return [_placed(fault, places) for fault in decoded.faults]
+    return _told_once(_placed(fault, places) for fault in decoded.faults)
+
+
+def _told_once(faults: Iterable[Fault]) -> list[Fault]:
+    """Returns faults of one place as one, if they differ in the thread and the byte alone.
+
+    A compiler may make several accesses of the one that a line has, for threads on either side of a condition.
+    """
+    found = dict[tuple[object, ...], Fault]()
+    for number, fault in enumerate(faults):
+        alike = (fault.kind, fault.file, fault.line, fault.kernel, fault.fatal, _without_threads(fault.message))
+        key = alike if fault.line else (number,)
+        first = found.get(key)
+        found[key] = replace(first, count=first.count + fault.count) if first is not None else fault
+    return list(found.values())
+
+
+def _without_threads(message: str) -> str:
+    """Returns a message without its numbers, but for those of other lines and in the names of what was accessed."""
+    parts = message.split("`")
+    return "`".join(part if i % 2 else _NUMBER.sub("", part) for i, part in enumerate(parts))
 
 
 def place_of(request: BuildRequest, program: str, frames: Sequence[int]) -> Place:
