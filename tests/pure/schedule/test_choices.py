@@ -107,3 +107,12 @@ def test_short_rows_need_no_room_for_those_that_share_them():
     assert shared.when.text == "block_rows * block_columns > 32768"
     (limit,) = [condition.text for condition, because in found.demands if "wait" in because]
     assert limit == "block_rows * block_columns <= 32768 or row_parts <= 64 and piece_columns <= 65536"
+
+
+def test_places_are_not_sought_in_small_tiles_where_kernels_are_compiled_before():
+    key = programs.x_at("m", "j")
+    body = programs.ArgReduce(Combine.MAXIMUM, (programs.to("m", "rows"),), key, programs.Position(programs.at("m")))
+    (nest,) = nests(programs.operator(body, ("j",), ("columns",)))
+    sizes = Sizes({"rows": Fraction(4096), "columns": Fraction(524_160)})
+    assert schedules(nest, sizes)[0].unrolled == 8
+    assert schedules(nest, sizes, is_fitted=False)[0].unrolled == 1

@@ -216,6 +216,14 @@ def test_short_rows_have_narrower_tiles_and_fewer_threads():
     assert "else launch(is_aligned ? row_kernel<4, 128, 2048> : row_kernel<1, 128, 2048>, 128);" in text
 
 
+def test_each_thread_of_a_small_tile_of_rows_has_an_element():
+    """In packs of four 16 threads would share a tile's rows, and 16 its four columns."""
+    small = replace(UNROLLED, columns=4, warps=8)
+    text = written([("column_mean", small)])[0].text
+    assert "constexpr int kRowThreads = kRows < kThreads ? kRows : kThreads;" in text
+    assert "kPack" in written([("column_mean", replace(small, columns=64))])[0].text
+
+
 def test_a_mask_of_bytes_leaves_packs_of_16_bytes_of_floats():
     program = ALL["gated"]
     inputs = tuple(replace(one, dtype=DType.BOOL) if one.name == "y" else one for one in program.inputs)

@@ -83,7 +83,9 @@ def written_kernel(
     used = frozenset(value.block for value in _values(kernel.body) if isinstance(value, Lanes))
     fast = ROWS if ROWS in used and _rows_are_neighbours(kernel) else COLUMNS
     narrowest = {name: min(known[name], *_extents(launch.narrower, name)) for name in known}
-    widest = _widest_pack(kernel, elements, _room(narrowest.get(fast), count, is_alone=ROWS not in used))
+    each = known[ROWS] * known[COLUMNS] // count if {ROWS, COLUMNS} <= known.keys() & used else _WIDEST_PACK
+    room = _room(narrowest.get(fast), count, is_alone=ROWS not in used)
+    widest = _widest_pack(kernel, elements, min(room, max(1, each)))  # or some threads would have no element
     taken = _taken(kernel, operator, elements, fast, packed=widest > 1 and fast in used)
     pack = widest if taken.is_packed else 1
     names = {word: taken.names.fresh(f"{word}thread") for word in ("", "row_", "column_")}
