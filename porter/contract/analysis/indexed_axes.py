@@ -1,4 +1,4 @@
-"""Finds the axes of tensors that a kernel indexes with the same variable: they have the same extent."""
+"""Finds the axes of tensors that a kernel indexes with numbers alone, which say how long they are."""
 
 from __future__ import annotations
 
@@ -8,15 +8,6 @@ from porter.contract.analysis.body import Body
 from porter.source.lexer import TokenKind, match_bracket
 
 Axis = tuple[str, int]  # of an accessor
-
-
-def indexed_together(body: Body, accessors: Collection[str]) -> Iterator[tuple[Axis, ...]]:
-    """Yields the axes that one variable indexes, if it is given a value once: `x[i][j]`, `y[j]` for `j`."""
-    found: dict[str, list[Axis]] = {}
-    for axis, index, kind in _indices(body, accessors):
-        if kind is TokenKind.IDENTIFIER and len(body.definitions.get(index, ())) == 1:
-            found.setdefault(index, []).append(axis)
-    yield from (tuple(dict.fromkeys(axes)) for axes in found.values())
 
 
 def indexed_by_numbers(body: Body, accessors: Collection[str]) -> Iterator[tuple[Axis, int]]:

@@ -19,7 +19,7 @@ from porter.comparison.compare import DEFAULT_TOLERANCE
 from porter.contract.analysis.access import Use
 from porter.contract.analysis.body import quietly
 from porter.contract.analysis.elements import element_type
-from porter.contract.analysis.indexed_axes import indexed_by_numbers, indexed_together
+from porter.contract.analysis.indexed_axes import indexed_by_numbers
 from porter.contract.analysis.instances import Instance
 from porter.contract.analysis.passing import behind_void, handles_of, taken_for
 from porter.contract.analysis.pointers import is_integer, viewed
@@ -35,7 +35,7 @@ from porter.contract.infer.entries import entries, reach
 from porter.contract.infer.functors import function_objects
 from porter.contract.infer.launch import launch_shape, leaves_blocks_out, own_launch, states_block, template_arguments
 from porter.contract.infer.launch_parameters import LaunchParameters
-from porter.contract.infer.library_shapes import Indexed
+from porter.contract.infer.library_shapes import Counted
 from porter.contract.infer.number_lists import elements
 from porter.contract.infer.optional import is_optional
 from porter.contract.infer.pitches import in_elements
@@ -162,7 +162,7 @@ class _Drafter:
             return self._contract(kind, program_arguments(self.usage, self.function), (), None)
         for demand in demands(self.usage, self.function):
             self.extents.demand(demand, self.aliases)
-        self.extents.learn(self.usage.body(self.function), tuple(self._alike()))
+        self.extents.learn(self.usage.body(self.function), tuple(self._counted()))
         arguments = in_elements(self._arguments(), self.usage, self.function, self.template)
         launch = None
         if kind is not EntryKind.KERNEL:
@@ -201,8 +201,8 @@ class _Drafter:
         """Returns what host code writes in terms of the symbols."""
         return self.extents.expressed(self.scope.with_fields(self.scope.resolve(node)), self.aliases)
 
-    def _alike(self) -> Iterator[tuple[Indexed, ...]]:
-        """Yields the axes of tensors that kernels index with one variable, and those of so many numbers."""
+    def _counted(self) -> Iterator[Counted]:
+        """Yields the axes of tensors that kernels index with numbers alone, each with the least extent for these."""
         for name, arguments in self.usage.body(self.function).calls:
             kernel = self.usage.callee(name, len(arguments))
             if kernel is None or kernel.space != "global":
@@ -210,8 +210,6 @@ class _Drafter:
             handed = zip(kernel.params, arguments, strict=False)
             given = {p.name: viewed(a) for p, a in handed if a is not None and "Accessor" in p.type.base}
             body = self.usage.body(kernel)
-            for axes in indexed_together(body, given):
-                yield tuple((given[accessor], axis) for accessor, axis in axes)
             for (accessor, axis), count in indexed_by_numbers(body, given):
                 yield (count, (given[accessor], axis))
 

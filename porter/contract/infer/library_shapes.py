@@ -18,7 +18,7 @@ from porter.contract.model.syntax import Binary, Braces, Call, Cast, Member, Nam
 from porter.source.qualified import unqualified
 
 Shape = tuple[Polynomial, ...]
-Indexed = tuple[Node, int] | int
+Counted = tuple[int, tuple[Node, int]]  # an extent, and the tensor and axis that have it
 _ROUNDS = 3
 _ONE = Polynomial.number(1)
 _ALIKE = frozenset((
@@ -50,15 +50,15 @@ def extent_of(name: str) -> tuple[str, int]:
 class LibraryShapes:
     """The shapes of the parameters whose `ranks` are known, and of more once `solve` has read `body`.
 
-    `named` are the extents that host code has names for: they stay, the others are expressed by them. `alike` are the
-    axes that kernels index with one variable each. `solved` maps extents to what they are.
+    `named` are the extents that host code has names for: they stay, the others are expressed by them. `counted` are the
+    axes that kernels index with numbers alone. `solved` maps extents to what they are.
     """
 
     body: Body
     ranks: dict[str, int]
     parameters: frozenset[str]
     named: frozenset[str] = frozenset()
-    alike: Sequence[Sequence[Indexed]] = ()
+    counted: Sequence[Counted] = ()
     solved: dict[str, Polynomial] = field(default_factory=dict)
     _known: dict[str, Shape | None] = field(default_factory=dict)
 
@@ -70,17 +70,9 @@ class LibraryShapes:
                 self._demand_ranks(node)
         for node in nodes:
             self.shape(node)
-        for axes in self.alike:
-            found = [e for indexed in axes if (e := self._indexed(indexed)) is not None]
-            for extent in found[1:]:
-                self._equal(found[0], extent)
-
-    def _indexed(self, indexed: Indexed) -> Polynomial | None:
-        """Returns the extent of an axis that a kernel indexes, or how many constant indices it takes."""
-        if isinstance(indexed, int):
-            return Polynomial.number(indexed)
-        shape, axis = self.shape(indexed[0]), indexed[1]
-        return shape[axis] if shape is not None and axis < len(shape) else None
+        for extent, (tensor, axis) in self.counted:
+            if (shape := self.shape(tensor)) is not None and axis < len(shape):
+                self._equal(shape[axis], Polynomial.number(extent))
 
     def _nodes(self) -> Iterator[Node]:
         """Yields every call that is assigned to a name, or is an argument, inner ones first."""

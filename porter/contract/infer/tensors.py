@@ -14,7 +14,7 @@ from porter.contract.analysis.polynomial import Polynomial
 from porter.contract.analysis.scope import Scope
 from porter.contract.analysis.usage import Usage
 from porter.contract.infer.dispatched import preferred_type
-from porter.contract.infer.library_shapes import Indexed, LibraryShapes, extent_name, extent_of
+from porter.contract.infer.library_shapes import Counted, LibraryShapes, extent_name, extent_of
 from porter.contract.model.dtype import DType
 from porter.contract.model.expressions import children, parsed, render
 from porter.contract.model.syntax import Binary, Braces, Call, Member, Name, Node, Number
@@ -185,12 +185,12 @@ class Extents:
     _names: dict[tuple[str, int], str] = field(default_factory=dict)
     _made: dict[tuple[str, int], Polynomial] = field(default_factory=dict)
 
-    def learn(self, body: Body, alike: Sequence[Sequence[Indexed]]) -> None:
-        """Learns what torch's operators in `body`, and axes that are `alike`, say of shapes (`library_shapes.py`)."""
+    def learn(self, body: Body, counted: Sequence[Counted]) -> None:
+        """Learns what torch's operators in `body`, and the extents of `counted` axes, say (`library_shapes.py`)."""
         known = {tensor: rank for tensor in self.facts if (rank := self.rank(tensor))}
         keys = {extent_name(tensor, axis): (tensor, axis) for tensor, axis in self._all()}
         named = frozenset(name for name, key in keys.items() if self._stated(key))
-        found = LibraryShapes(body, dict(known), frozenset(self.facts), named, alike)
+        found = LibraryShapes(body, dict(known), frozenset(self.facts), named, counted)
         found.solve()
         for tensor in found.ranks.keys() - known.keys():
             self.facts[tensor].rank = found.ranks[tensor]
