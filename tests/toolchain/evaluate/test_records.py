@@ -274,7 +274,7 @@ __global__ void shifted(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] + 1.f;
 }
-void run(const float* x, float* y, float& top, int& count, int n) {
+void run(const float* x, float* y, float& top, float& other, int& count, int n) {
     float* out;
     cudaMalloc(&out, sizeof(float));
     largest<<<1, 1>>>(x, out, n);
@@ -288,7 +288,9 @@ void run(const float* x, float* y, float& top, int& count, int n) {
 COPIED = "    cudaMemcpy(&top, out, sizeof(float), cudaMemcpyDeviceToHost);\n"
 
 
-@pytest.mark.parametrize(("old", "new"), [("fmaxf", "fminf"), (COPIED, ""), ("cudaFree(out);", "count = 7;")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("fmaxf", "fminf"), (COPIED, ""), ("cudaFree(out);", "count = 7;"), ("&top, out", "&other, out")]
+)
 def test_a_number_that_a_launcher_sets_by_reference_is_a_result(tmp_path, options, old, new):
     path, candidate = tmp_path / "op.cu", tmp_path / "op.maca.cpp"
     path.write_text(SET)

@@ -59,12 +59,7 @@ struct Parameter;
 template <std::size_t I, class R, class... P>
 struct Parameter<I, R (*)(P...)> { using Type = Value<std::tuple_element_t<I, std::tuple<P...>>>; };
 
-// A number that a function was handed by reference is one of its results, if it is another one now.
-template <class P>
-void collect_changed(Results& results, const Value<P>& held, Argument& given) {
-    if (!(held == Convert<Value<P>>::from(given))) Collect<Value<P>>::into(results, held);
-}
-
+// Whether a function may set what it is handed: a number by reference.
 template <class P>
 constexpr bool may_be_set =
     std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>> && std::is_arithmetic_v<Value<P>>;
@@ -77,13 +72,20 @@ struct Calling {
         if constexpr (std::is_void_v<R>) function(pass<P>(held)...);
         else Collect<Value<R>>::into(results, function(pass<P>(held)...));
         std::size_t place = 0;
-        (collect<P>(results, held, arguments[place++]), ...);
+        if ((is_changed<P>(held, arguments[place++]) || ... || false)) (collect<P>(results, held), ...);
     }
 
 private:
+    // If one of the numbers is another one now, all of them are results: so each keeps its place.
     template <class P>
-    static void collect(Results& results, const Held<P>& held, Argument& given) {
-        if constexpr (may_be_set<P>) collect_changed<P>(results, held, given);
+    static void collect(Results& results, const Held<P>& held) {
+        if constexpr (may_be_set<P>) Collect<Value<P>>::into(results, held);
+    }
+
+    template <class P>
+    static bool is_changed(const Held<P>& held, Argument& given) {
+        if constexpr (may_be_set<P>) return !(held == Convert<Value<P>>::from(given));
+        else return false;
     }
 };
 
