@@ -74,7 +74,7 @@ class Question:
 
 @dataclass
 class Busy:
-    """How busy this host was while it was watched: the share of its cores, and the percentage of each GPU."""
+    """Says how busy this host was while it was watched: the share of its cores, and the percentage of each GPU."""
 
     began: list[int]
     gpus: list[list[int]] = field(default_factory=list)
@@ -141,12 +141,12 @@ class Ended:
 
     @property
     def timed(self) -> bool:
-        """Whether a device, or a model, scored this very candidate."""
+        """Returns whether a device, or a model, scored this very candidate."""
         return self.evaluation.score is not None and not self.evaluation.said.startswith(TWIN)
 
 
 def evaluated(questions: Sequence[Question], at_once: int, seconds: float) -> tuple[list[Ended], dict[str, object]]:
-    """What ended in so many seconds, from when `at_once` had ended; how busy the host was then."""
+    """Holds what ended in so many seconds, from when `at_once` had ended, and how busy the host was then."""
     ended, numbers, lock, over = list[Ended](), count(), Lock(), Event()
     began = time.monotonic()
 

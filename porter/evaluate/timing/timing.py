@@ -65,7 +65,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class _Arms:
-    """What is ready to be timed: the candidate `first`, and baselines by their names; `without` says which are not."""
+    """Holds what is ready to be timed: the candidate `first`, baselines by name; `without` says which are not."""
 
     first: Prepared
     beside: Mapping[str, Prepared]
@@ -79,7 +79,7 @@ class _Arms:
 
 @dataclass(frozen=True)
 class _Clocked:
-    """What was clocked alone on the device, and its `states` before and after samples.
+    """Holds what was clocked alone on the device, and its `states` before and after samples.
 
     `again` is what the candidate made of new inputs in one set of buffers, which was clocked, too; None for a loser. It
     is still to be asked in `others`.

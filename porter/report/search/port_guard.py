@@ -24,7 +24,7 @@ _DRAWN = {
 
 @dataclass(frozen=True)
 class Compared:
-    """What a port was compared at: contracts of one entry that differ in types, and the workloads that passed."""
+    """Says what a port was compared at: contracts of one entry that differ in types, and the workloads that passed."""
 
     contracts: tuple[Contract, ...]
     passed: frozenset[str]

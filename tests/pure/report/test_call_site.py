@@ -1,4 +1,4 @@
-"""Where an earlier way out goes in a function of somebody's module, and which functions can have none."""
+"""An earlier way out has one place in a function of somebody's module, and some functions can have none."""
 
 import pytest
 
