@@ -12,7 +12,8 @@ before had one: of those files 11 of maca's 28 and 9 of triton's 26 entries are 
 of the others 28 of 48 for maca and 24 of 48 for triton.
 Run again when some of what came of it had been mended, at 6811baac and alone, 45 of maca's 75 entries and 39 of
 triton's 74 were verified or verified by their kernels (19 and 17 of them whole), with medians of 8 s for both; no
-entry was lost.
+entry was lost. In both runs sizes of an extension's axes that a kernel indexes with one variable were drawn as one,
+which is no longer done: a port that mixed such sizes up would not have shown.
 """,
     "unseen_2026-11-29e": """\
 42 files of 42 repositories (14 of libraries and applications, 14 of extensions, 14 of programs and plain files), run
